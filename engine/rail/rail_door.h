@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/base/ids.h"
+#include "engine/base/result.h"
+#include "engine/exec/task.h"
+#include "engine/memory/pin.h"
+#include "engine/rail/rail_endpoint.h"
+#include "engine/rail/slice.h"
+
+namespace corail {
+
+/// Decides whether a holder serves a one-sided read. Implemented by the store's lease table. Any
+/// thread, never blocks for long; must outlive every session that was opened with it.
+class LeaseGate {
+ public:
+  virtual ~LeaseGate() = default;
+
+  /// The bytes, pinned (I6), if all of [offset, offset + length) of the region lies inside a live
+  /// lease that this session holds for this read; else kLeaseExpired or kRefused. Every argument
+  /// but the session is remote input (I5).
+  virtual Result<PinnedBytes> admit(SessionId session, ReadContext context, RegionId region,
+                                    std::uint64_t offset, std::uint64_t length) = 0;
+};
+
+/// The holder's side of a port: lets the data channels of accepted sessions in and serves their
+/// reads. One per local port; members are called on the port's executor. Owned by the node; close()
+/// before destruction.
+class RailDoor {
+ public:
+  virtual ~RailDoor() = default;
+
+  /// Starts accepting. Fails when the address cannot be bound.
+  virtual Result<void> open() = 0;
+
+  /// Admits channels with the token until drop(session). The endpoint is what the requester needs
+  /// to connect.
+  virtual RailEndpoint admit_session(SessionId session, ChannelToken token, LeaseGate& gate) = 0;
+
+  /// Closes the session's channels and forgets its token. When it returns, nothing of the session
+  /// is being sent and every pin it held is gone.
+  virtual Task<void> drop_session(SessionId session) = 0;
+
+  virtual Task<void> close() = 0;
+};
+
+}  // namespace corail

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "engine/base/clock.h"
+#include "engine/base/ids.h"
+#include "engine/base/result.h"
+#include "engine/exec/task.h"
+
+namespace corail {
+
+/// Who owns what a read reads: the far end of the control channel, as the read session sees it.
+/// Implemented by rpc over a session, and by scripted owners in tests. Members are called on the
+/// read's home executor; the owner outlives the read.
+class Owner {
+ public:
+  virtual ~Owner() = default;
+
+  /// "The lease never lapsed and the generation still holds", asked after the last payload byte has
+  /// landed (contract 2). Success means exactly that; kLeaseExpired or kGenerationChanged are the
+  /// owner's no; kDeadline and transport errors mean that nobody knows, which is a no as well.
+  /// Confirming also releases.
+  virtual Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) = 0;
+
+  /// Tells the owner to send nothing more for this read (contract 3). Returns when the owner has
+  /// said so, or failed to.
+  virtual Task<Result<void>> quiesce(ReadId read, TimePoint deadline) = 0;
+
+  /// Gives the lease back. Idempotent; may overtake the query, which then leaves a tombstone at the
+  /// holder.
+  virtual Task<Result<void>> release(ReadId read, TimePoint deadline) = 0;
+};
+
+}  // namespace corail
