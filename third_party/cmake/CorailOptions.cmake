@@ -22,20 +22,20 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # The inlined xxHash is nearly twice as fast with AVX2 on data in the cache, so a build for this
-# very machine asks for it when the machine has it. -DCORAIL_ARCH= makes a portable build. An
-# embedding project decides for itself: mixing instruction sets between its inline functions and
-# ours would let the linker pick the wrong copy.
-set(default_arch "")
+# very machine asks for it when the machine has it. Only AVX2 is asked for, not x86-64-v3: virtual
+# machines often hide one of the other features of that level. -DCORAIL_ARCH_OPTIONS= makes a
+# portable build. An embedding project decides for itself: mixing instruction sets between its
+# inline functions and ours would let the linker pick the wrong copy.
+set(default_arch_options "")
 if(PROJECT_IS_TOP_LEVEL AND EXISTS /proc/cpuinfo)
-  file(STRINGS /proc/cpuinfo cpu_flags REGEX "^flags.* avx2 .* bmi2 " LIMIT_COUNT 1)
-  if(cpu_flags MATCHES " fma " AND cpu_flags MATCHES " abm " AND cpu_flags MATCHES " movbe ")
-    set(default_arch "x86-64-v3")
+  file(STRINGS /proc/cpuinfo cpu_with_avx2 REGEX "^flags.* avx2( |$)" LIMIT_COUNT 1)
+  if(cpu_with_avx2)
+    set(default_arch_options "-mavx2")
   endif()
 endif()
-set(CORAIL_ARCH "${default_arch}" CACHE STRING "Value of -march, empty for the compiler's default")
-if(CORAIL_ARCH)
-  add_compile_options("-march=${CORAIL_ARCH}")
-endif()
+set(CORAIL_ARCH_OPTIONS "${default_arch_options}" CACHE STRING
+  "Compiler options that choose the instruction set")
+add_compile_options(${CORAIL_ARCH_OPTIONS})
 
 # Frame pointers cost next to nothing and make every profile and sanitizer stack readable.
 add_compile_options(-fno-omit-frame-pointer)
