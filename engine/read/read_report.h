@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/base/clock.h"
+
+namespace corail {
+
+/// Where the time of one read went. The stages follow each other on the home executor, except
+/// `submit`, which is the CPU time of posting, summed over the rails, and is part of the time that
+/// `wait` covers.
+struct StageTimes {
+  Duration query{};   // asking the holder, until its answer is decoded
+  Duration plan{};    // checking, planning, allocating the destination
+  Duration submit{};  // CPU time of cutting and posting slices
+  Duration wait{};  // until every slice has ended; hashing on the receiving threads is hidden here
+  Duration verify{};  // integrity work that is left for the join
+  Duration commit{};  // the owner's confirmation
+  Duration seal{};    // building the view and handing it over
+
+  /// From the start of the query to the end of the hand-over; submit is not added, being inside
+  /// wait.
+  Duration total() const noexcept { return query + plan + wait + verify + commit + seal; }
+};
+
+struct RailReport {
+  std::string name;
+  std::uint64_t bytes = 0;   // landed through this rail
+  std::uint64_t reads = 0;   // slices posted on it
+  std::uint64_t errors = 0;  // slices that it failed
+};
+
+/// What a read did, counted by the engine; every figure is measured where the thing happens.
+struct ReadReport {
+  StageTimes stages;
+  std::uint64_t query_response_bytes = 0;  // on the wire, frame headers included
+  std::uint64_t run_table_bytes = 0;       // runs and template within the answer
+  std::uint64_t runs = 0;
+  std::uint64_t reads_planned = 0;  // fused and split
+  std::uint64_t reads_posted = 0;   // with the shrunken tail slices
+  std::uint64_t needed_bytes = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t verified_bytes = 0;
+  Duration verify_cpu{};  // hashing on the receiving threads, summed over the rails
+  std::vector<RailReport> rails;
+};
+
+}  // namespace corail

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <asio/io_context.hpp>
+#include <memory>
+#include <string>
+
+#include "engine/base/clock.h"
+#include "engine/base/random.h"
+#include "engine/base/result.h"
+#include "engine/exec/task.h"
+#include "engine/memory/slab_pool.h"
+#include "engine/store/block_store.h"
+#include "rpc/options.h"
+#include "rpc/peer.h"
+
+namespace corail {
+
+/// One process's part in a cluster: its ports, its memory, its blocks, and its connections to
+/// others. The public face of the library; every node can hold and request.
+///
+/// Owned by the embedder. The home executor runs on the caller's io_context, or on a thread of the
+/// node's own; rail executors are the node's. Coroutines of this class run on executor(). close()
+/// must have been awaited before destruction, and stop() after it when the node has its own
+/// threads.
+class Node {
+ public:
+  /// Checks options and creates executors; nothing is bound or allocated yet. With `callers` the
+  /// home executor is that io_context, which must run until close() has returned. `clock` and
+  /// `random` outlive the node.
+  static Result<std::unique_ptr<Node>> create(NodeOptions options, Clock& clock, Random& random,
+                                              asio::io_context* callers);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  asio::any_io_executor executor() const;
+
+  /// Opens the ports and, where a listen address was given, starts to accept peers.
+  Task<Result<void>> start();
+
+  /// The control address that is really bound, "ip:port"; empty for a requester.
+  std::string listen_address() const;
+
+  /// Connects to another node's control address and opens a rail to it from every local port.
+  Task<Result<std::shared_ptr<Peer>>> connect(std::string address);
+
+  /// The blocks this node holds. Used on executor() only; exists once start() has succeeded.
+  BlockStore& blocks();
+
+  /// The memory that reads land in. Any thread.
+  SlabPool& memory();
+
+  /// Closes peers, sessions, doors and ports, in that order, and waits for all of it.
+  Task<void> close();
+
+  /// Stops and joins the node's own threads. Called from outside of them, after close().
+  /// Idempotent.
+  void stop();
+
+ private:
+  class Impl;
+  explicit Node(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace corail

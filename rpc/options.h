@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
+#include "engine/plan/layout.h"
+#include "engine/store/block_store.h"
+
+namespace corail {
+
+/// Everything a node can be told. A value; the defaults are those of a production pair.
+struct NodeOptions {
+  std::string name = "corail";               // for people, in errors and logs
+  std::vector<std::string> rails;            // rail specs, one per local port: "tcp:10.0.0.1"
+  std::string listen;                        // control address "ip:port"; empty: requester only
+  std::uint32_t channels_per_rail = 2;       // connections per rail
+  std::uint64_t max_read_bytes = 32 * kMiB;  // longest slice
+  std::uint64_t window_bytes = 128 * kMiB;   // posted and not landed, per rail
+  std::uint32_t threads = 0;                 // rail executors; 0: min(ports, cores)
+  Duration call_deadline = std::chrono::seconds(10);
+  Duration keep_alive = std::chrono::seconds(5);
+  Duration fence_deadline = std::chrono::seconds(2);
+  Duration lease_ttl = std::chrono::seconds(120);
+  Duration lease_margin = std::chrono::seconds(2);
+  std::uint64_t destination_bytes = 64 * kGiB;  // most memory for read results; mapped as needed
+  bool huge_pages = false;
+  StoreOptions store;  // without capacity the node holds no blocks
+};
+
+/// Which blocks: the namespace and hashes of a prefix, in order. The identity of what is fetched
+/// comes from here only, never from the holder's answer. Shared and immutable while a fetch runs.
+struct BlockKeys {
+  std::string name_space;           // at most 256 bytes
+  std::vector<std::string> hashes;  // 1 to 64 opaque bytes each, no two alike
+};
+
+/// Whether the engine checks the payload against the holder's block checksums before it commits.
+enum class Integrity { kNone, kXxh3 };
+
+struct FetchOptions {
+  Integrity integrity = Integrity::kXxh3;
+  Duration deadline = std::chrono::seconds(60);
+};
+
+}  // namespace corail

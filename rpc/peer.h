@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/base/result.h"
+#include "engine/exec/task.h"
+#include "engine/read/block_view.h"
+#include "rpc/options.h"
+
+namespace corail {
+
+/// One connected holder, with a rail set of its own. Shared by its users; every member is called on
+/// the node's executor. A peer whose control connection was lost answers every call with
+/// kConnectionLost; connect again for a new one. The node closes all its peers when it closes.
+class Peer {
+ public:
+  virtual ~Peer() = default;
+
+  /// Reads the longest prefix of `keys` that the holder has, over all rails, verified and
+  /// committed. `layout` is the requester's own: a holder whose template differs is refused before
+  /// anything is allocated. A short prefix is a success with its count; not even the first block is
+  /// kNotFound. When this returns, whatever the outcome, nothing writes into the memory of the read
+  /// any more (I1).
+  virtual Task<Result<BlockView>> fetch_blocks(std::shared_ptr<const Layout> layout,
+                                               std::shared_ptr<const BlockKeys> keys,
+                                               FetchOptions options) = 0;
+
+  virtual const std::string& name() const noexcept = 0;
+
+  /// The rails to this peer, "tcp:127.0.0.1>127.0.0.2", in order.
+  virtual std::vector<std::string> rail_names() const = 0;
+
+  /// Ends running reads as failed and lets go of rails and connection. Idempotent.
+  virtual Task<void> close() = 0;
+};
+
+}  // namespace corail
