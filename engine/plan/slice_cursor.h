@@ -1,0 +1,50 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "engine/base/units.h"
+#include "engine/plan/block_plan.h"
+
+namespace corail {
+
+/// Below this, the last slices of a read shrink no further.
+inline constexpr std::uint64_t kSliceFloorBytes = 256 * kKiB;
+
+/// Hands the plan's linear space out in slices, each byte once: one atomic, any thread, no waiting.
+/// Slices are cut lazily, so a rail takes more by being faster. The last ones shrink, so that no
+/// rail waits long for a slow one at the end. Owned by the read; the plan must outlive it.
+class SliceCursor {
+ public:
+  struct Cut {
+    std::uint64_t linear = 0;
+    std::uint64_t length = 0;
+    const BlockPlan::Span* span = nullptr;  // the one that holds it, owned by the plan
+  };
+
+  /// `max_slice` and `floor` in bytes, at least 1; `rails` that share the read, at least 1.
+  SliceCursor(const BlockPlan& plan, std::uint64_t max_slice, std::uint64_t floor,
+              std::uint32_t rails);
+  SliceCursor(const BlockPlan& plan, std::uint64_t max_slice, std::uint32_t rails)
+      : SliceCursor(plan, max_slice, kSliceFloorBytes, rails) {}
+
+  /// The next slice, of at most min(max_slice, rail_limit) bytes, or nothing when all were taken.
+  /// It ends on a segment border unless a segment is larger than that. Towards the end it wants
+  /// clamp(remaining / rails, floor, max_slice) only.
+  std::optional<Cut> take(std::uint64_t rail_limit) noexcept;
+
+  /// Bytes that nobody has taken yet.
+  std::uint64_t remaining() const noexcept;
+
+ private:
+  const BlockPlan& plan_;
+  const std::uint64_t max_slice_;
+  const std::uint64_t floor_;
+  const std::uint64_t rails_;
+  std::atomic<std::uint64_t> next_{0};      // first byte that is still there to take
+  std::atomic<std::size_t> span_guess_{0};  // where it may lie; a hint only
+};
+
+}  // namespace corail
