@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/base/units.h"
+#include "engine/memory/pin.h"
+#include "engine/memory/slab.h"
+
+namespace corail {
+
+struct SlabPoolOptions {
+  std::uint64_t capacity_bytes = 16 * kGiB;  // most that is ever mapped
+  std::uint64_t slab_bytes = 256 * kMiB;     // of one mapping, and most of one chunk
+  SlabBacking backing = SlabBacking::kAnonymous;
+  bool huge_pages = false;
+};
+
+namespace detail {
+class PoolState;
+class PoolRange;
+}  // namespace detail
+
+/// A right to some bytes of a pool. Copies share it; the bytes go back to the pool with the last
+/// copy or pin, on whichever thread that happens (I6), also after the pool itself is gone. Distinct
+/// copies may be used on distinct threads.
+class SlabChunk {
+ public:
+  SlabChunk() = default;
+
+  explicit operator bool() const noexcept { return range_ != nullptr; }
+  std::span<std::byte> bytes() const noexcept;
+  std::int32_t numa_node() const noexcept;
+  Pin pin() const { return Pin(range_); }
+  void reset() noexcept { range_.reset(); }
+
+  /// The bytes will never be reused or unmapped, because something that could not be stopped may
+  /// still write into them (contract 4). Counted by the pool. Any thread.
+  void quarantine() const noexcept;
+
+ private:
+  friend class SlabPool;
+  explicit SlabChunk(std::shared_ptr<const detail::PoolRange> range) : range_(std::move(range)) {}
+
+  std::shared_ptr<const detail::PoolRange> range_;
+};
+
+/// Destination memory of a requester: slabs per NUMA node that are mapped when first needed and
+/// stay mapped, hence warm, while the pool lives. Owned by the node. Thread-safe. Destroying it
+/// while chunks or pins live is fine: each slab is unmapped after its last one.
+class SlabPool {
+ public:
+  explicit SlabPool(SlabPoolOptions options);
+
+  /// First fit over the slabs of the node, else a new slab. Fails with kInvalidArgument for 0
+  /// bytes, kTooLarge for more than slab_bytes, kOutOfMemory when capacity_bytes are in use or the
+  /// kernel refuses.
+  Result<SlabChunk> allocate(std::uint64_t bytes, std::int32_t numa_node);
+
+  /// Bytes of chunks that are alive, rounded up to pages; quarantined ones included.
+  std::uint64_t outstanding_bytes() const;
+  std::uint64_t mapped_bytes() const;
+  /// Chunks quarantined so far, and their bytes.
+  std::uint64_t quarantined_chunks() const;
+  std::uint64_t quarantined_bytes() const;
+  /// One line per slab: Slab::describe().
+  std::vector<std::string> describe() const;
+
+ private:
+  std::shared_ptr<detail::PoolState> state_;
+};
+
+}  // namespace corail

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/ids.h"
+#include "engine/base/result.h"
+#include "engine/memory/pin.h"
+#include "engine/memory/region_registry.h"
+#include "engine/plan/layout.h"
+#include "engine/store/save.h"
+#include "engine/store/store_types.h"
+
+namespace corail {
+
+namespace detail {
+class StoreState;
+}
+
+/// A holder's KV blocks and the leases on them. Costs grow with blocks and runs, never with the
+/// segments of a block (I10).
+///
+/// Owned by the node, used on the home executor only, except for admit(). Slabs are registered when
+/// it is made and unpublished when it is destroyed; memory stays mapped until the last pin is gone.
+/// Registry and clock must outlive it. Nothing here waits.
+class BlockStore {
+ public:
+  /// Maps and publishes one slab per node of the options. Throws std::runtime_error, naming the
+  /// option, when that fails. `executor` is the home executor: lease timers run there.
+  BlockStore(StoreOptions options, RegionRegistry& registry, Clock& clock,
+             asio::any_io_executor executor, BootId boot);
+  BlockStore(const BlockStore&) = delete;
+  BlockStore& operator=(const BlockStore&) = delete;
+  ~BlockStore();
+
+  /// The one shared instance of the layout in this store; the first one's NUMA hints stay.
+  std::shared_ptr<const Layout> intern(Layout layout);
+
+  /// Reserves bytes for those blocks that are not stored yet, evicting if need be. Fails with
+  /// kInvalidArgument (sizes, parts, a NUMA node without memory), kTooLarge (never fits),
+  /// kOutOfMemory (what could be evicted is leased or being written), kQuotaExceeded (namespaces).
+  Result<Save> begin(const SaveRequest& request);
+
+  /// The longest prefix of the hashes that is stored with one layout, leased for the read. Blocks
+  /// become most recently used. Fails with kInvalidArgument (sizes, a hash twice, the read has a
+  /// lease already), kTooLarge (number of hashes), kQuotaExceeded (leases of the session),
+  /// kCancelled (the read was released or quiesced before its query came).
+  Result<QueryAnswer> query_for_transfer(const QueryRequest& request);
+
+  /// Success means that the read's lease has not lapsed up to now (I9), and gives it back.
+  /// kLeaseExpired: it has, even if only the timer is late. kNotFound: there is no such lease.
+  Result<void> confirm_and_release(SessionId session, ReadId read);
+
+  /// Gives the lease back; nothing more is admitted for the read. Idempotent. Before its query it
+  /// leaves a tombstone, so that the query finds the read ended.
+  void release(SessionId session, ReadId read);
+
+  /// Admits nothing more for the read, now and when its query is still to come. Its bytes stay
+  /// leased until it is released or lapses.
+  void quiesce(SessionId session, ReadId read);
+
+  /// Releases everything the session holds and forgets what is remembered of it.
+  void drop_session(SessionId session);
+
+  /// The bytes, pinned (I6), if all of them lie inside the live lease of this read of this session.
+  /// kRefused: outside of it, or no such lease. kLeaseExpired: it lapsed. From any thread; takes a
+  /// lock for a map lookup. The first call for a lease sorts and fuses its intervals, the others
+  /// are O(log intervals).
+  Result<PinnedBytes> admit(SessionId session, ReadId read, RegionId region, std::uint64_t offset,
+                            std::uint64_t length) const;
+
+  /// Where a segment of a stored block lies, or kNotFound. For diagnosis: not a lookup of the data
+  /// path, and no use of the block.
+  Result<SegmentLocation> locate(std::string_view name_space, std::string_view hash,
+                                 std::uint32_t lane) const;
+  bool contains(std::string_view name_space, std::string_view hash) const;
+  /// Removes one block; false when it is not there. Its bytes live on under leases and pins.
+  bool erase(std::string_view name_space, std::string_view hash);
+
+  StoreStats stats() const;
+  /// One line per slab, for people.
+  std::vector<std::string> describe() const;
+
+ private:
+  std::unique_ptr<detail::StoreState> state_;
+};
+
+}  // namespace corail
