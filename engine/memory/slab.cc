@@ -1,0 +1,138 @@
+#include "engine/memory/slab.h"
+
+#include <fmt/core.h>
+#include <linux/memfd.h>
+#include <numa.h>
+#include <numaif.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "engine/base/units.h"
+
+namespace corail {
+namespace {
+
+constexpr std::uint64_t kHugePageBytes = 2 * kMiB;
+
+std::string reason(int error) { return std::strerror(error); }
+
+/// What one attempt to map brought; `data` is null when the kernel refused with `error`.
+struct Mapping {
+  std::byte* data = nullptr;
+  int memfd = -1;
+  int error = 0;
+};
+
+Mapping map_memfd(std::uint64_t bytes, bool huge) {
+  Mapping mapping;
+  const unsigned flags = MFD_CLOEXEC | (huge ? MFD_HUGETLB | MFD_HUGE_2MB : 0U);
+  mapping.memfd = ::memfd_create("corail-slab", flags);
+  if (mapping.memfd < 0) {
+    mapping.error = errno;
+    return mapping;
+  }
+  void* data = MAP_FAILED;
+  if (::ftruncate(mapping.memfd, static_cast<off_t>(bytes)) == 0) {
+    data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, mapping.memfd, 0);
+  }
+  if (data == MAP_FAILED) {
+    mapping.error = errno;
+    ::close(std::exchange(mapping.memfd, -1));
+  } else {
+    mapping.data = static_cast<std::byte*>(data);
+  }
+  return mapping;
+}
+
+Mapping map_anonymous(std::uint64_t bytes, bool huge) {
+  Mapping mapping;
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                    (huge ? MAP_HUGETLB | static_cast<int>(MFD_HUGE_2MB) : 0);
+  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (data == MAP_FAILED) {
+    mapping.error = errno;
+  } else {
+    mapping.data = static_cast<std::byte*>(data);
+  }
+  return mapping;
+}
+
+Mapping map(const SlabOptions& options, std::uint64_t bytes, bool huge) {
+  return options.backing == SlabBacking::kMemfd ? map_memfd(bytes, huge)
+                                                : map_anonymous(bytes, huge);
+}
+
+/// Empty when the pages of the range will lie on the node, else why they may not.
+std::string bind_to_node(std::byte* data, std::uint64_t bytes, std::int32_t node) {
+  if (::numa_available() < 0) return "this kernel has no NUMA support";
+  if (node < 0 || node > ::numa_max_node() ||
+      !::numa_bitmask_isbitset(numa_all_nodes_ptr, static_cast<unsigned>(node))) {
+    return "this machine has no such node";
+  }
+  bitmask* nodes = ::numa_allocate_nodemask();
+  ::numa_bitmask_setbit(nodes, static_cast<unsigned>(node));
+  const long status = ::mbind(data, bytes, MPOL_BIND, nodes->maskp, nodes->size + 1, 0);
+  const int error = errno;
+  ::numa_free_nodemask(nodes);
+  return status == 0 ? std::string() : "mbind: " + reason(error);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Slab>> Slab::create(const SlabOptions& options) {
+  if (options.bytes == 0 ||
+      options.bytes > std::uint64_t{std::numeric_limits<std::int64_t>::max()} / 2) {
+    return Error(Errc::kInvalidArgument, Stage::kSetup,
+                 fmt::format("a slab of {} bytes cannot be made", options.bytes));
+  }
+  const std::uint64_t page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t bytes = align_up(options.bytes, options.huge_pages ? kHugePageBytes : page);
+  std::unique_ptr<Slab> slab(new Slab());
+  slab->numa_node_ = options.numa_node;
+
+  std::string pages = "plain pages";
+  Mapping mapping;
+  if (options.huge_pages) {
+    mapping = map(options, bytes, true);
+    slab->huge_ = mapping.data != nullptr;
+    if (slab->huge_) pages = "huge pages";
+  }
+  if (mapping.data == nullptr) {
+    const int huge_error = mapping.error;
+    mapping = map(options, bytes, false);
+    if (mapping.data == nullptr) {
+      return Error(Errc::kOutOfMemory, Stage::kSetup,
+                   fmt::format("the kernel refused to map a slab of {} MiB: {}; check ulimit -v "
+                               "and the limits of the container",
+                               bytes / kMiB, reason(mapping.error)));
+    }
+    if (options.huge_pages) {
+      const bool advised = ::madvise(mapping.data, bytes, MADV_HUGEPAGE) == 0;
+      pages = fmt::format("{} pages (huge pages were asked for, none are reserved: {})",
+                          advised ? "transparent huge" : "plain", reason(huge_error));
+    }
+  }
+  slab->data_ = mapping.data;
+  slab->bytes_ = bytes;
+  slab->memfd_ = mapping.memfd;
+
+  const std::string unbound = bind_to_node(slab->data_, bytes, options.numa_node);
+  slab->numa_bound_ = unbound.empty();
+  slab->description_ = fmt::format(
+      "slab of {} MiB, {}, {}, NUMA node {}{}", bytes / kMiB,
+      options.backing == SlabBacking::kMemfd ? "memfd" : "anonymous", pages, options.numa_node,
+      unbound.empty() ? std::string() : fmt::format(" as a label only ({})", unbound));
+  return slab;
+}
+
+Slab::~Slab() {
+  if (data_ != nullptr && !keep_mapped_) ::munmap(data_, bytes_);
+  if (memfd_ >= 0) ::close(memfd_);
+}
+
+}  // namespace corail
