@@ -88,6 +88,8 @@ class BlockPlan {
   /// Where the segment of `block` (below blocks()) and `lane` (below lanes()) starts in the linear
   /// space. Arithmetic over the runs. O(log runs of the lane).
   std::uint64_t linear_of(std::uint32_t block, std::uint32_t lane) const noexcept;
+  /// Index of the chunk that holds byte `linear`, below total_bytes(). O(log chunks).
+  std::size_t chunk_at(std::uint64_t linear) const noexcept;
   /// The same as chunk and offset; a segment lies in one chunk. O(log runs + log chunks).
   Place locate(std::uint32_t block, std::uint32_t lane) const noexcept;
 
@@ -134,8 +136,14 @@ class BlockPlan {
 
   std::size_t interval_at(std::uint64_t linear) const noexcept;
   std::size_t cell_at(const Tile& tile, std::uint64_t offset) const noexcept;
-  std::uint64_t border_at_or_below(std::uint64_t linear) const noexcept;
-  std::uint64_t segment_end(std::uint64_t linear) const noexcept;
+  /// A segment's extent in the linear space.
+  struct Extent {
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+  };
+  Extent segment_at(std::uint64_t linear) const noexcept;
+  std::uint64_t cut_before(std::uint64_t end, std::uint64_t from, std::uint64_t want,
+                           std::uint64_t most) const noexcept;
 
   std::shared_ptr<const Layout> layout_;
   std::uint64_t total_bytes_ = 0;

@@ -1,0 +1,89 @@
+#include "engine/plan/block_plan.h"
+
+#include <algorithm>
+
+namespace corail {
+namespace {
+
+/// The last element of a table ordered by `linear` that starts at or before `at`.
+template <typename T>
+std::size_t last_at_or_before(const std::vector<T>& table, std::uint64_t at) noexcept {
+  const auto after =
+      std::upper_bound(table.begin(), table.end(), at,
+                       [](std::uint64_t value, const T& entry) { return value < entry.linear; });
+  return static_cast<std::size_t>(after - table.begin()) - 1;
+}
+
+}  // namespace
+
+std::size_t BlockPlan::interval_at(std::uint64_t linear) const noexcept {
+  return last_at_or_before(intervals_, linear);
+}
+
+std::size_t BlockPlan::cell_at(const Tile& tile, std::uint64_t offset) const noexcept {
+  const auto begin = cells_.begin() + tile.first_cell;
+  const auto after =
+      std::upper_bound(begin + 1, cells_.begin() + tile.end_cell, offset,
+                       [](std::uint64_t value, const Cell& cell) { return value < cell.offset; });
+  return static_cast<std::size_t>(after - cells_.begin()) - 1;
+}
+
+BlockPlan::Extent BlockPlan::segment_at(std::uint64_t linear) const noexcept {
+  const Interval& interval = intervals_[interval_at(linear)];
+  const Tile& tile = tiles_[interval.tile];
+  const std::uint64_t within_row = (linear - interval.linear) % tile.width;
+  const Cell& cell = cells_[cell_at(tile, within_row)];
+  const std::uint64_t from = linear - within_row + cell.offset;
+  return {from, from + cell.bytes};
+}
+
+std::uint64_t BlockPlan::cut_before(std::uint64_t end, std::uint64_t from, std::uint64_t want,
+                                    std::uint64_t most) const noexcept {
+  if (end - from <= want) return end;
+  const Extent segment = segment_at(from + want);
+  if (segment.from > from) return segment.from;
+  return segment.to - from <= most ? segment.to : from + want;
+}
+
+const BlockPlan::Span& BlockPlan::span_at(std::uint64_t linear) const noexcept {
+  return spans_[last_at_or_before(spans_, linear)];
+}
+
+std::uint64_t BlockPlan::cut(std::uint64_t from, std::uint64_t want,
+                             std::uint64_t most) const noexcept {
+  return cut_in(span_at(from), from, want, most);
+}
+
+std::uint64_t BlockPlan::cut_in(const Span& span, std::uint64_t from, std::uint64_t want,
+                                std::uint64_t most) const noexcept {
+  return cut_before(span.linear + span.length, from, want, most);
+}
+
+std::uint64_t BlockPlan::linear_of(std::uint32_t block, std::uint32_t lane) const noexcept {
+  const auto begin = run_places_.begin() + lane_first_run_[lane];
+  const auto end = run_places_.begin() + lane_first_run_[lane + 1];
+  const auto after = std::upper_bound(
+      begin + 1, end, block,
+      [](std::uint32_t value, const RunPlace& run) { return value < run.first_block; });
+  const RunPlace& run = *std::prev(after);
+  const Tile& tile = tiles_[run.tile];
+  const std::uint32_t row =
+      tile.block_step > 0 ? block - tile.first_block : tile.first_block - block;
+  const std::uint64_t row_linear = tile.dense
+                                       ? interval_linear_[tile.first_interval] + row * tile.width
+                                       : interval_linear_[tile.first_interval + row];
+  return row_linear + cells_[run.cell].offset;
+}
+
+std::size_t BlockPlan::chunk_at(std::uint64_t linear) const noexcept {
+  return last_at_or_before(chunks_, linear);
+}
+
+BlockPlan::Place BlockPlan::locate(std::uint32_t block, std::uint32_t lane) const noexcept {
+  const std::uint64_t linear = linear_of(block, lane);
+  const std::size_t chunk = chunk_at(linear);
+  return {static_cast<std::uint32_t>(chunk), linear - chunks_[chunk].linear,
+          layout_->lane_bytes()[lane]};
+}
+
+}  // namespace corail

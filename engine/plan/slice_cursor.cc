@@ -1,0 +1,41 @@
+#include "engine/plan/slice_cursor.h"
+
+#include <algorithm>
+
+#include "engine/base/check.h"
+
+namespace corail {
+
+SliceCursor::SliceCursor(const BlockPlan& plan, std::uint64_t max_slice, std::uint64_t floor,
+                         std::uint32_t rails)
+    : plan_(plan), max_slice_(max_slice), floor_(std::min(floor, max_slice)), rails_(rails) {
+  CORAIL_CHECK(floor_ > 0 && rails > 0, "a slice cursor needs slices of a byte and a rail");
+}
+
+std::optional<SliceCursor::Cut> SliceCursor::take(std::uint64_t rail_limit) noexcept {
+  const std::uint64_t most = std::min(max_slice_, rail_limit);
+  if (most == 0) return std::nullopt;
+  const std::span<const BlockPlan::Span> spans = plan_.spans();
+  // Relaxed throughout: what a slice covers follows from the position alone, and the plan was
+  // published before the cursor was.
+  std::uint64_t from = next_.load(std::memory_order_relaxed);
+  for (;;) {
+    if (from >= plan_.total_bytes()) return std::nullopt;
+    const BlockPlan::Span* span = &spans[span_guess_.load(std::memory_order_relaxed)];
+    if (from - span->linear >= span->length) span = &plan_.span_at(from);
+    const std::uint64_t share =
+        std::clamp((plan_.total_bytes() - from) / rails_, floor_, max_slice_);
+    const std::uint64_t end = plan_.cut_in(*span, from, std::min(share, most), most);
+    if (!next_.compare_exchange_weak(from, end, std::memory_order_relaxed)) continue;
+    auto ahead = static_cast<std::size_t>(span - spans.data());
+    if (end == span->linear + span->length && ahead + 1 < spans.size()) ++ahead;
+    span_guess_.store(ahead, std::memory_order_relaxed);
+    return Cut{from, end - from, span};
+  }
+}
+
+std::uint64_t SliceCursor::remaining() const noexcept {
+  return plan_.total_bytes() - next_.load(std::memory_order_relaxed);
+}
+
+}  // namespace corail
