@@ -15,8 +15,8 @@ namespace corail {
 /// A counting semaphore: a budget of bytes or requests. Strictly first come, first served, so a
 /// large request is not overtaken for ever by small ones.
 ///
-/// All members on the executor's thread. Destroying it destroys the frames that wait in it; close()
-/// it first to let them end.
+/// All members on the executor's thread. Destroying it abandons the coroutines that wait in it
+/// (see Suspension); close() it first to let them end.
 class Credits {
  public:
   Credits(asio::any_io_executor executor, std::uint64_t available, std::size_t max_waiters);

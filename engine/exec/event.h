@@ -10,7 +10,8 @@ namespace corail {
 /// Wakes one waiter; resets itself. A notification without a waiter is remembered, once: any number
 /// of them before a wait() counts as one, so check the condition itself after waking.
 ///
-/// All members on the executor's thread. Destroying it destroys a frame that waits in it.
+/// All members on the executor's thread. Destroying it abandons a coroutine that waits
+/// in it (see Suspension).
 class Event {
  public:
   explicit Event(const asio::any_io_executor& executor) : waiter_(executor) {}

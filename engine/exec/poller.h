@@ -24,7 +24,7 @@ class Poller {
   virtual bool arm() = 0;
 
   /// The executor is awake and polls again. The wake-up may stay pending: an unneeded one is
-  /// harmless.
+  /// harmless. So must be a call without an arm() before it.
   virtual void disarm() = 0;
 };
 

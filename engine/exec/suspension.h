@@ -20,9 +20,10 @@ namespace corail {
 /// and sleep_until.
 ///
 /// Every member is called on the thread of the executor, whose context must be run by one thread.
-/// A suspended coroutine does not react to Asio's cancellation. Destroying the Suspension destroys
-/// the frame that sleeps in it. If the io_context goes first, it destroys the frame: a frame never
-/// outlives its context, even when the frame itself owns the Suspension.
+/// A suspended coroutine does not react to Asio's cancellation. Destroying the Suspension abandons
+/// the coroutine that sleeps in it: its frames are destroyed, from the executor's queue, without
+/// being resumed. If the io_context goes first, it does the same: a frame never outlives its
+/// context, even when the frame itself owns the Suspension.
 class Suspension {
  public:
   explicit Suspension(const asio::any_io_executor& executor);
@@ -41,6 +42,8 @@ class Suspension {
   /// Wakes the sleeper from within this call when on its executor. For callers whose stack holds
   /// nothing that the sleeper might destroy.
   void resume_inline() { act(Action::kDispatch); }
+  /// What the destructor does.
+  void abandon() { act(Action::kDrop); }
 
  private:
   class Sleepers;
@@ -69,7 +72,6 @@ class Suspension {
   }
 
   void act(Action action);
-  void abandon() { act(Action::kDrop); }
   void enlist();
   void delist();
 
