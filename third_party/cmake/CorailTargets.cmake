@@ -8,7 +8,10 @@
 #   corail_add_test(rail SOURCES main.cc window_test.cc DEPENDS rail)
 #   corail_add_bench(plan SOURCES scan_bench.cc DEPENDS plan)
 #
-# SOURCES is an explicit list, relative to the calling folder; headers need not be listed.
+# SOURCES is an explicit list, relative to the calling folder, of all .cc files and of those headers
+# that have no .cc file of the same name (the others may be listed too). A header must compile
+# alone: a .cc file proves it by including its header first, and for the rest a file that includes
+# nothing else is compiled, with the warnings and libraries of its target.
 # DEPENDS names what the headers or sources include. A plain word is a library of ours (`exec` is
 # corail::exec, and may be declared later); third-party targets carry their full name
 # (corail_asio, corail_fmt, ... from third_party/CMakeLists.txt). Includes and links must agree:
@@ -21,10 +24,35 @@ function(corail_resolve_depends out)
     if(name MATCHES "::|^corail_|^-")
       list(APPEND resolved "${name}")
     else()
-      list(APPEND resolved "corail::${name}")
+      list(APPEND resolved "$<TARGET_NAME_IF_EXISTS:corail::${name}>")
     endif()
   endforeach()
   set(${out} "${resolved}" PARENT_SCOPE)
+endfunction()
+
+# Compiles each header among the sources of TARGET that has no .cc file of its own.
+function(corail_check_headers target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS")
+  if(NOT CORAIL_CHECK_HEADERS)
+    return()
+  endif()
+  set(units "")
+  foreach(source IN LISTS arg_SOURCES)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    string(REGEX REPLACE "\\.h$" ".cc" own_source "${source}")
+    if(source MATCHES "\\.h$" AND NOT EXISTS "${own_source}")
+      file(RELATIVE_PATH header "${corail_SOURCE_DIR}" "${source}")
+      set(unit "${corail_BINARY_DIR}/header_check/${header}.cc")
+      file(CONFIGURE OUTPUT "${unit}" CONTENT "#include \"${header}\"\n")
+      list(APPEND units "${unit}")
+    endif()
+  endforeach()
+  if(units)
+    add_library(${target}_headers OBJECT ${units})
+    target_include_directories(${target}_headers PRIVATE "${corail_SOURCE_DIR}")
+    target_compile_options(${target}_headers PRIVATE -O0 -g0)
+    target_link_libraries(${target}_headers PRIVATE corail_warnings ${arg_DEPENDS})
+  endif()
 endfunction()
 
 # corail_add_library(NAME SOURCES file... [DEPENDS target...])
@@ -48,6 +76,7 @@ function(corail_add_library name)
   target_include_directories(corail_${name} ${scope} "$<BUILD_INTERFACE:${corail_SOURCE_DIR}>")
   target_compile_features(corail_${name} ${scope} cxx_std_20)
   target_link_libraries(corail_${name} ${scope} ${depends} Threads::Threads)
+  corail_check_headers(corail_${name} SOURCES ${arg_SOURCES} DEPENDS ${depends})
 endfunction()
 
 # corail_add_proto(NAME SOURCES file.proto...)
@@ -92,6 +121,7 @@ function(corail_add_program name)
   target_include_directories(${name} PRIVATE "${corail_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE corail_warnings ${depends} Threads::Threads)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${corail_BINARY_DIR}")
+  corail_check_headers(${name} SOURCES ${arg_SOURCES} DEPENDS ${depends})
 endfunction()
 
 # corail_add_bench(NAME SOURCES file... [DEPENDS target...])
@@ -122,6 +152,7 @@ function(corail_add_test area)
     target_compile_definitions(${target} PRIVATE
       "CORAIL_PROGRAM_${program}=\"$<TARGET_FILE:${program}>\"")
   endforeach()
+  corail_check_headers(${target} SOURCES ${arg_SOURCES} DEPENDS ${depends} corail_boost_test)
   add_test(NAME ${area} COMMAND ${target})
   corail_set_test_environment(${area})
 endfunction()
