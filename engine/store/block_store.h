@@ -42,8 +42,9 @@ class BlockStore {
   std::shared_ptr<const Layout> intern(Layout layout);
 
   /// Reserves bytes for those blocks that are not stored yet, evicting if need be. Fails with
-  /// kInvalidArgument (sizes, parts, a NUMA node without memory), kTooLarge (never fits),
-  /// kOutOfMemory (what could be evicted is leased or being written), kQuotaExceeded (namespaces).
+  /// kInvalidArgument (sizes, parts, a NUMA node without memory), kTooLarge (hashes,
+  /// or never fits), kOutOfMemory (too much is leased or being written), kQuotaExceeded
+  /// (namespaces).
   Result<Save> begin(const SaveRequest& request);
 
   /// The longest prefix of the hashes that is stored with one layout, leased for the read. Blocks

@@ -40,8 +40,7 @@ class Save {
   Result<void> put_part(std::uint32_t part);
 
   /// Makes the blocks visible, all at once. A block that somebody else sealed meanwhile is kept and
-  /// ours dropped. Fails with kInvalidArgument when a part is missing or it was sealed before, and
-  /// with kQuotaExceeded when the index is full of leased blocks.
+  /// ours dropped. Fails with kInvalidArgument when a part was not put, or it was sealed before.
   Result<void> seal();
 
  private:

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/ids.h"
+#include "engine/base/result.h"
+#include "engine/memory/pin.h"
+#include "engine/store/leased_bytes.h"
+#include "engine/store/store_types.h"
+
+namespace corail::detail {
+
+/// Who may read what until when. One timer per lease; ended reads are remembered for a while, so
+/// that a lapse is told from a mistake and a release may overtake its query.
+///
+/// Owned by the store through a shared_ptr: timer callbacks that are on their way when it dies find
+/// it gone. All members but admit() on the home executor; admit() on any thread. Nothing may be
+/// called for a session after drop_session() of it.
+class LeaseTable : public std::enable_shared_from_this<LeaseTable> {
+ public:
+  LeaseTable(const StoreOptions& options, Clock& clock, asio::any_io_executor executor, BootId boot)
+      : options_(options), clock_(clock), executor_(std::move(executor)), boot_(boot) {}
+
+  struct Granted {
+    LeaseId id;
+    Duration ttl{};
+  };
+
+  /// Whether the read may get a lease: kQuotaExceeded, kCancelled (it has ended already),
+  /// kInvalidArgument (it has one).
+  Result<void> may_grant(SessionId session, ReadId read);
+  /// After may_grant() said yes, in the same turn of the executor.
+  Granted grant(SessionId session, ReadId read, std::shared_ptr<const LeasedBytes> bytes,
+                Duration ttl);
+
+  Result<void> confirm_and_release(SessionId session, ReadId read);
+  void release(SessionId session, ReadId read);
+  void quiesce(SessionId session, ReadId read);
+  void drop_session(SessionId session);
+
+  Result<PinnedBytes> admit(SessionId session, ReadId read, RegionId region, std::uint64_t offset,
+                            std::uint64_t length) const;
+
+  std::uint64_t leases() const;
+  std::uint64_t ended_reads() const;
+  std::uint64_t lapsed() const;
+
+ private:
+  enum class End { kReleased, kLapsed };
+  struct Lease {
+    std::uint64_t counter = 0;
+    TimePoint expires;
+    bool quiesced = false;
+    std::shared_ptr<const LeasedBytes> bytes;
+    std::unique_ptr<Timer> timer;
+  };
+  struct EndedRead {
+    End how = End::kReleased;
+    TimePoint forget;
+  };
+  struct Session {
+    std::unordered_map<ReadId, Lease> leases;     // at most max_leases_per_requester
+    std::unordered_map<ReadId, EndedRead> ended;  // at most max_ended_reads_per_requester
+    std::deque<ReadId> ended_order;               // oldest first; the same reads
+  };
+
+  // All with the mutex held. A lease that is taken out is destroyed by the caller after unlocking:
+  // its bytes may be many extents.
+  Session& session_of(SessionId session);
+  void prune(Session& session);
+  void remember(Session& session, ReadId read, End how);
+  Lease take(Session& session, ReadId read, End how);
+
+  void on_timer(SessionId session, ReadId read, std::uint64_t counter);
+
+  const StoreOptions options_;
+  Clock& clock_;
+  const asio::any_io_executor executor_;
+  const BootId boot_;
+
+  mutable std::mutex mutex_;
+  std::unordered_map<SessionId, Session> sessions_;
+  std::size_t sweep_at_ = 64;
+  std::uint64_t next_counter_ = 1;
+  std::uint64_t lapsed_ = 0;
+};
+
+}  // namespace corail::detail

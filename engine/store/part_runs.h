@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/plan/run_table.h"
+#include "engine/store/block_table.h"
+#include "engine/store/extent_table.h"
+#include "engine/store/shape.h"
+
+namespace corail::detail {
+
+/// Consecutive blocks of an answer whose segments of one part are in arithmetic sequence, all lanes
+/// alike: equal shape, one region, one step.
+struct PartRun {
+  const Shape* shape = nullptr;
+  RegionId region;
+  std::uint32_t count = 0;
+  // The first block's extent base and index in it, and the step of each to the next block. Where
+  // all lanes of the shape have one stride the index is folded into the base and stays 0, so that
+  // runs go on across extents.
+  std::uint64_t base = 0;
+  std::uint32_t index = 0;
+  std::int64_t base_step = 0;
+  std::int64_t index_step = 0;
+
+  std::uint64_t address(std::uint32_t rank) const noexcept {
+    return base + shape->offset(rank) + index * shape->stride(rank);
+  }
+  std::int64_t stride(std::uint32_t rank) const noexcept {
+    return base_step + index_step * static_cast<std::int64_t>(shape->stride(rank));
+  }
+};
+
+/// What lies where, of a prefix: phases of blocks with one partition, in each phase the runs of
+/// each part. Its cost grows with blocks and parts (I10). The shapes are kept alive by whoever
+/// holds the extents. A value; immutable once a lease has it.
+class PartRuns {
+ public:
+  struct Phase {
+    const Partition* partition = nullptr;
+    std::vector<std::vector<PartRun>> runs;  // per part
+  };
+
+  /// The next block of the prefix.
+  void append(std::span<const PartRef> parts, const ExtentTable& extents);
+
+  /// Lane runs that the answer has so far, and an upper bound of the disjoint byte ranges.
+  std::uint64_t lane_runs() const noexcept { return lane_runs_; }
+  std::uint64_t ranges() const noexcept { return ranges_; }
+  const std::vector<Phase>& phases() const noexcept { return phases_; }
+
+  /// The answer's table: the output and nothing else costs here.
+  RunTable emit() const;
+
+ private:
+  void append_part(std::vector<PartRun>& runs, const PartRef& ref,
+                   const ExtentTable::Entry& extent);
+
+  std::vector<Phase> phases_;
+  std::uint64_t lane_runs_ = 0;
+  std::uint64_t ranges_ = 0;
+};
+
+}  // namespace corail::detail
