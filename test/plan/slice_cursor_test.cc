@@ -1,0 +1,156 @@
+#include "engine/plan/slice_cursor.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/base/random.h"
+#include "test/plan/scenario.h"
+
+namespace corail::testing {
+namespace {
+
+BlockPlan plan_of(const Scenario& scenario, const PlanLimits& limits) {
+  return plan_block_read(scenario.runs, scenario.layout, scenario.blocks, scenario.regions, limits)
+      .value();
+}
+
+std::uint64_t largest_segment(const Layout& layout) {
+  return *std::max_element(layout.lane_bytes().begin(), layout.lane_bytes().end());
+}
+
+/// The cuts of all rails, sorted: they must tile the space, each inside the span it names.
+std::string check_tiling(const BlockPlan& plan, std::vector<SliceCursor::Cut> cuts) {
+  std::sort(cuts.begin(), cuts.end(), [](const SliceCursor::Cut& a, const SliceCursor::Cut& b) {
+    return a.linear < b.linear;
+  });
+  std::uint64_t linear = 0;
+  for (const SliceCursor::Cut& cut : cuts) {
+    if (cut.linear != linear || cut.length == 0) return "a gap or an overlap";
+    if (cut.span != &plan.span_at(cut.linear)) return "a wrong span";
+    if (cut.linear + cut.length > cut.span->linear + cut.span->length) return "a span is crossed";
+    linear += cut.length;
+  }
+  return linear == plan.total_bytes() ? "" : "the end is missing";
+}
+
+/// A slice ends inside a segment only if that segment is larger than a slice.
+std::string check_borders(const BlockPlan& plan, const std::vector<SliceCursor::Cut>& cuts,
+                          std::uint64_t most) {
+  std::string wrong;
+  for (const SliceCursor::Cut& cut : cuts) {
+    const std::uint64_t end = cut.linear + cut.length;
+    plan.for_each_segment(
+        cut.linear, end,
+        [&](std::uint32_t, std::uint32_t, std::uint64_t linear, std::uint32_t bytes) {
+          if (linear + bytes > end && bytes <= most) wrong = "a small segment was cut";
+        });
+  }
+  return wrong;
+}
+
+/// Four blocks of 1 MiB, one after the other.
+BlockPlan four_mib(std::uint32_t segment_bytes) {
+  const auto slots = static_cast<std::uint32_t>(kMiB / segment_bytes);
+  const auto layout = uniform_layout(slots, segment_bytes, 0);
+  RunTable runs;
+  for (std::uint32_t lane = 0; lane < slots; ++lane) {
+    runs.runs_per_lane.push_back(1);
+    runs.base.push_back(std::uint64_t{lane} * segment_bytes);
+    runs.stride.push_back(kMiB);
+    runs.count.push_back(4);
+  }
+  return plan_block_read(runs, layout, 4, one_region(0, 4 * kMiB), PlanLimits{}).value();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(slice_cursor)
+
+BOOST_AUTO_TEST_CASE(slices_of_random_plans_tile_the_space) {
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    const Scenario scenario = random_scenario(seed);
+    SeededRandom random(seed);
+    PlanLimits limits;
+    limits.max_read_bytes = 1 + random.below(500);
+    const BlockPlan plan = plan_of(scenario, limits);
+    const std::uint64_t max_slice = 1 + random.below(600);
+    const auto rails = static_cast<std::uint32_t>(1 + random.below(8));
+    SliceCursor cursor(plan, max_slice, 1 + random.below(100), rails);
+    std::vector<SliceCursor::Cut> cuts;
+    std::uint64_t least_limit = max_slice;
+    for (;;) {
+      const std::uint64_t limit = 1 + random.below(1000);
+      const std::uint64_t before = cursor.remaining();
+      const auto cut = cursor.take(limit);
+      if (!cut) break;
+      least_limit = std::min(least_limit, limit);
+      BOOST_REQUIRE(cut->length <= std::min(limit, max_slice));
+      BOOST_REQUIRE_EQUAL(cursor.remaining(), before - cut->length);
+      cuts.push_back(*cut);
+    }
+    BOOST_REQUIRE_EQUAL(cursor.remaining(), 0U);
+    const std::string wrong = check_tiling(plan, cuts) + check_borders(plan, cuts, least_limit);
+    BOOST_REQUIRE_MESSAGE(wrong.empty(), "seed " << seed << ": " << wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(several_threads_take_every_byte_once) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Scenario scenario = random_scenario(seed);
+    const BlockPlan plan = plan_of(scenario, PlanLimits{});
+    const std::uint64_t most = largest_segment(*scenario.layout);
+    SliceCursor cursor(plan, most, 1, 4);
+    std::vector<std::vector<SliceCursor::Cut>> taken(4);
+    std::vector<std::thread> threads;
+    for (auto& mine : taken) {
+      threads.emplace_back([&cursor, &mine, most] {
+        while (const auto cut = cursor.take(most)) mine.push_back(*cut);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    std::vector<SliceCursor::Cut> all;
+    for (const auto& mine : taken) all.insert(all.end(), mine.begin(), mine.end());
+    const std::string wrong = check_tiling(plan, all) + check_borders(plan, all, most);
+    BOOST_REQUIRE_MESSAGE(wrong.empty(), "seed " << seed << ": " << wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_last_slices_shrink_to_the_floor) {
+  const BlockPlan plan = four_mib(4096);
+  SliceCursor cursor(plan, kMiB, 64 * kKiB, 4);
+  std::uint64_t length = kMiB;
+  std::uint64_t slices = 0;
+  while (const auto cut = cursor.take(kGiB)) {
+    BOOST_TEST(cut->length <= length);
+    BOOST_TEST((cut->length >= 64 * kKiB || cursor.remaining() == 0));
+    length = cut->length;
+    ++slices;
+  }
+  BOOST_TEST(length <= 64 * kKiB);
+  BOOST_TEST(slices <= 4U + 8 * 4);
+}
+
+BOOST_AUTO_TEST_CASE(shrinking_cuts_no_segment_that_a_slice_could_hold) {
+  const BlockPlan plan = four_mib(512 * 1024);
+  SliceCursor cursor(plan, kMiB, 64 * kKiB, 4);
+  while (const auto cut = cursor.take(kMiB)) BOOST_TEST(cut->length % (512 * kKiB) == 0U);
+  // A rail that cannot take a whole segment gets a piece of it.
+  SliceCursor small(plan, kMiB, 64 * kKiB, 4);
+  BOOST_TEST(small.take(100'000)->length == 100'000U);
+}
+
+BOOST_AUTO_TEST_CASE(one_rail_takes_full_slices_to_the_end) {
+  const BlockPlan plan = four_mib(4096);
+  SliceCursor cursor(plan, kMiB, 1);
+  for (int i = 0; i < 4; ++i) BOOST_TEST(cursor.take(kGiB)->length == kMiB);
+  BOOST_TEST(!cursor.take(kGiB).has_value());
+  BOOST_TEST(!cursor.take(0).has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace corail::testing
