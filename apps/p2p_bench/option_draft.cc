@@ -1,0 +1,118 @@
+#include "apps/p2p_bench/option_draft.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "apps/p2p_bench/option_values.h"
+
+namespace corail::bench {
+namespace {
+
+constexpr const char* kDefaultListen = "127.0.0.1:7700";
+
+void declare_roles(OptionBuilder& build, BenchOptions& options) {
+  build.group("Roles");
+  build.address("ADDR:PORT", options.peer, false, "",
+                "Ask the holder at this address; means --role requester");
+  const std::map<std::string, Role> roles = {
+      {"both", Role::kBoth}, {"holder", Role::kHolder}, {"requester", Role::kRequester}};
+  build.choice("--role", options.role, roles, "With both, the holder is a child process");
+  build.address("--listen", options.listen, true, kDefaultListen,
+                "Where the holder takes requests; with both any free port");
+}
+
+void declare_shape(OptionBuilder& build, Draft& draft) {
+  Shape& shape = draft.options.shape;
+  build.group("Shape of the data, the same on both sides");
+  const std::map<std::string, Preset> presets = {{"seed-4k", Preset::kSeed4k},
+                                                 {"seed-64k", Preset::kSeed64k}};
+  build.choice("--preset", draft.preset, presets,
+               "1000 blocks with 4 KiB segments, or 200 with 64 KiB");
+  build.whole("--blocks", shape.blocks, 1, "Blocks that one iteration reads");
+  build.whole("--layers", shape.layers, 1, "Layers; a block has layers x ranks slots");
+  build.whole("--ranks", shape.ranks, 1, "Tensor-parallel ranks");
+  build.whole("--segments", shape.segments, 1, "Segments of a slot: 1, or 2 (K and V)");
+  build.size("--segment-bytes", shape.segment_bytes, "Size of one segment");
+  build.whole("--numa-nodes", shape.numa_nodes, 1, "NUMA nodes that the ranks are spread over");
+  build.whole("--sets", shape.sets, 1, "Disjoint block sets that the iterations rotate through");
+  const std::map<std::string, BlockOrder> orders = {{"bump", BlockOrder::kBlockMajor},
+                                                    {"lane-major", BlockOrder::kLaneMajor}};
+  build.choice("--layout", shape.order, orders, "Order in the holder's memory");
+  build.whole("--seed", shape.seed, 0, "Seed of contents and block hashes");
+}
+
+void declare_paths(OptionBuilder& build, Draft& draft) {
+  BenchOptions& options = draft.options;
+  build.group("Rails and tuning");
+  build.text("--rails", "SPEC,...", draft.rails, "One rail for each local address");
+  build.whole("--channels-per-rail", options.channels_per_rail, 1, "Connections of a rail");
+  build.size("--max-read-bytes", options.max_read_bytes, "Longest single read");
+  build.size("--window-bytes", options.window_bytes, "Most bytes in flight on a rail");
+  build.flag("--huge-pages", options.huge_pages, "Ask for huge pages on both ends");
+}
+
+void declare_run(OptionBuilder& build, Draft& draft) {
+  BenchOptions& options = draft.options;
+  build.group("The run");
+  build.whole("-n,--iterations", options.iterations, 1, "Measured iterations");
+  build.decimal("-D,--duration", "SECONDS", options.seconds,
+                "Measure for so long; with -n, what ends first");
+  build.whole("--warmup", options.warmup, 0, "Iterations before those that count");
+  const std::map<std::string, Integrity> integrities = {{"none", Integrity::kNone},
+                                                        {"xxh3", Integrity::kXxh3}};
+  build.choice("--integrity", options.integrity, integrities,
+               "Checksums that the engine checks before it commits");
+  const std::map<std::string, bool> verifies = {{"none", false}, {"full", true}};
+  build.choice("--verify", options.verify, verifies,
+               "The bench's own check of each byte, outside of the timed part");
+  build.decimal("--limit-ratio", "X", options.limit_ratio,
+                "Exit 1 when median goodput / median limit is below X");
+  build.flag("--no-limit", draft.no_limit, "Do not measure raw sockets beside the reads");
+}
+
+void declare_output(OptionBuilder& build, BenchOptions& options) {
+  build.group("Output");
+  build.text("--json", "FILE|-", options.json, "Write a report (corail.p2p_bench.v1)");
+  const std::map<std::string, LogLevel> levels = {{"debug", LogLevel::kDebug},
+                                                  {"info", LogLevel::kInfo},
+                                                  {"warning", LogLevel::kWarning},
+                                                  {"error", LogLevel::kError},
+                                                  {"off", LogLevel::kOff}};
+  build.choice("--log-level", options.log_level, levels, "Least level of the log on stderr");
+}
+
+void apply_preset(const OptionBuilder& build, Preset preset, Shape& shape) {
+  if (preset == Preset::kNone) return;
+  const bool small = preset == Preset::kSeed4k;
+  if (!build.given("--blocks")) shape.blocks = small ? 1000 : 200;
+  if (!build.given("--segment-bytes")) shape.segment_bytes = small ? 4096 : 65'536;
+}
+
+}  // namespace
+
+void declare_options(OptionBuilder& build, Draft& draft) {
+  declare_roles(build, draft.options);
+  declare_shape(build, draft);
+  declare_paths(build, draft);
+  declare_run(build, draft);
+  declare_output(build, draft.options);
+}
+
+BenchOptions complete_options(const OptionBuilder& build, Draft draft) {
+  BenchOptions options = std::move(draft.options);
+  apply_preset(build, draft.preset, options.shape);
+  if (!build.given("--numa-nodes")) {
+    options.shape.numa_nodes = std::min(options.shape.numa_nodes, options.shape.ranks);
+  }
+  options.rails = split_list(draft.rails, ',');
+  options.limit = !draft.no_limit;
+  if (!options.peer.empty() && !build.given("--role")) options.role = Role::kRequester;
+  if (options.seconds && !build.given("--iterations")) options.iterations = kMaxIterations;
+  if (!build.given("--listen")) {
+    options.listen = options.role == Role::kBoth ? "127.0.0.1:0" : kDefaultListen;
+  }
+  return options;
+}
+
+}  // namespace corail::bench

@@ -1,0 +1,135 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "apps/p2p_bench/bench_options.h"
+
+namespace corail::bench {
+namespace {
+
+/// The most rails and connections that a run may open (I8).
+constexpr std::size_t kMaxRails = 64;
+constexpr std::uint32_t kMaxChannelsPerRail = 64;
+
+Error refuse(std::string sentence) { return Error(Errc::kInvalidArgument, std::move(sentence)); }
+
+Result<void> check_role(const BenchOptions& options) {
+  if (options.role == Role::kRequester && options.peer.empty()) {
+    return refuse("--role requester needs the ADDR:PORT of a holder");
+  }
+  if (options.role != Role::kRequester && !options.peer.empty()) {
+    return refuse(fmt::format("ADDR:PORT means a requester, it cannot go with --role {}",
+                              to_string(options.role)));
+  }
+  if (options.role == Role::kHolder && !options.json.empty()) {
+    return refuse("--json is for the requester, a holder measures nothing");
+  }
+  if (options.role == Role::kHolder && options.limit_ratio) {
+    return refuse("--limit-ratio is for the requester, a holder measures nothing");
+  }
+  return ok_result();
+}
+
+Result<void> check_rails(const BenchOptions& options) {
+  const auto empty = [](const std::string& rail) { return rail.empty(); };
+  if (options.rails.empty() || std::ranges::any_of(options.rails, empty)) {
+    return refuse("--rails has an empty entry, it is a list like tcp:10.0.0.1,tcp:10.0.1.1");
+  }
+  if (options.rails.size() > kMaxRails) {
+    return refuse(fmt::format("--rails lists {} rails, at most {} are possible",
+                              options.rails.size(), kMaxRails));
+  }
+  if (options.channels_per_rail == 0 || options.channels_per_rail > kMaxChannelsPerRail) {
+    return refuse(fmt::format("--channels-per-rail {} is not possible, 1 to {} are",
+                              options.channels_per_rail, kMaxChannelsPerRail));
+  }
+  if (options.window_bytes < options.max_read_bytes) {
+    return refuse("--window-bytes must be at least --max-read-bytes, or no read fits the window");
+  }
+  return ok_result();
+}
+
+}  // namespace
+
+Result<void> check_options(const BenchOptions& options) {
+  const auto role = check_role(options);
+  if (!role.ok()) return role;
+  const auto shape = check_shape(options.shape);
+  if (!shape.ok()) return shape;
+  const auto rails = check_rails(options);
+  if (!rails.ok()) return rails;
+  if (options.iterations > kMaxIterations || options.warmup > kMaxIterations) {
+    return refuse(fmt::format("-n and --warmup are at most {}", kMaxIterations));
+  }
+  if (options.limit_ratio && !options.limit) {
+    return refuse("--limit-ratio compares with the limit, it cannot go with --no-limit");
+  }
+  return ok_result();
+}
+
+std::vector<std::string> holder_arguments(const BenchOptions& options) {
+  std::vector<std::string> arguments = {"--role", "holder", "--supervised"};
+  const auto add = [&arguments](const char* flag, std::string value) {
+    arguments.emplace_back(flag);
+    arguments.push_back(std::move(value));
+  };
+  const auto number = [&add](const char* flag, std::uint64_t value) {
+    add(flag, std::to_string(value));
+  };
+  const Shape& shape = options.shape;
+  add("--listen", options.listen);
+  number("--blocks", shape.blocks);
+  number("--layers", shape.layers);
+  number("--ranks", shape.ranks);
+  number("--segments", shape.segments);
+  number("--segment-bytes", shape.segment_bytes);
+  number("--numa-nodes", shape.numa_nodes);
+  number("--sets", shape.sets);
+  add("--layout", to_string(shape.order));
+  number("--seed", shape.seed);
+  std::string rails;
+  for (const std::string& rail : options.rails) rails += (rails.empty() ? "" : ",") + rail;
+  add("--rails", rails);
+  number("--channels-per-rail", options.channels_per_rail);
+  number("--max-read-bytes", options.max_read_bytes);
+  number("--window-bytes", options.window_bytes);
+  add("--log-level", to_string(options.log_level));
+  if (options.huge_pages) arguments.emplace_back("--huge-pages");
+  if (!options.limit) arguments.emplace_back("--no-limit");
+  return arguments;
+}
+
+std::string to_string(Role role) {
+  switch (role) {
+    case Role::kBoth:
+      return "both";
+    case Role::kHolder:
+      return "holder";
+    case Role::kRequester:
+      return "requester";
+  }
+  return "unknown";
+}
+
+std::string to_string(Integrity integrity) {
+  return integrity == Integrity::kXxh3 ? "xxh3" : "none";
+}
+
+std::string to_string(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return "debug";
+    case LogLevel::kInfo:
+      return "info";
+    case LogLevel::kWarning:
+      return "warning";
+    case LogLevel::kError:
+      return "error";
+    case LogLevel::kOff:
+      return "off";
+  }
+  return "warning";
+}
+
+}  // namespace corail::bench

@@ -1,0 +1,134 @@
+#include "apps/p2p_bench/report_json.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace corail::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json percentiles(const Statistics& values) { return {{"p50", values.p50}, {"p99", values.p99}}; }
+
+Json config_of(const BenchOptions& options) {
+  const Shape& shape = options.shape;
+  return {{"role", to_string(options.role)},
+          {"blocks", shape.blocks},
+          {"layers", shape.layers},
+          {"ranks", shape.ranks},
+          {"segments", shape.segments},
+          {"segment_bytes", shape.segment_bytes},
+          {"numa_nodes", shape.numa_nodes},
+          {"sets", shape.sets},
+          {"layout", to_string(shape.order)},
+          {"seed", shape.seed},
+          {"rails", options.rails},
+          {"channels_per_rail", options.channels_per_rail},
+          {"max_read_bytes", options.max_read_bytes},
+          {"window_bytes", options.window_bytes},
+          {"huge_pages", options.huge_pages},
+          {"iterations", options.iterations},
+          {"duration_s", or_null(options.seconds)},
+          {"warmup", options.warmup},
+          {"integrity", to_string(options.integrity)},
+          {"verify", options.verify ? "full" : "none"},
+          {"limit_ratio", or_null(options.limit_ratio)}};
+}
+
+Json rails_of(const Summary& summary) {
+  Json rails = Json::array();
+  for (const RailShare& rail : summary.rails) {
+    rails.push_back({{"name", rail.name},
+                     {"bytes", rail.bytes},
+                     {"reads", rail.reads},
+                     {"share", rail.share},
+                     {"errors", rail.errors}});
+  }
+  return rails;
+}
+
+Json limit_of(const RunResult& result, const Summary& summary) {
+  if (!summary.limit) {
+    return {{"what", result.limit_missing}, {"gib_s", nullptr}, {"ratio", nullptr}};
+  }
+  Json per_call = Json::array();
+  for (std::size_t i = 0; i < kLimitCallBytes.size(); ++i) {
+    per_call.push_back(
+        {{"call_bytes", kLimitCallBytes[i]}, {"gib_s", summary.limit->gib_s_per_call[i]}});
+  }
+  return {{"what", summary.limit->what},
+          {"gib_s", summary.limit->gib_s},
+          {"ratio", summary.limit->ratio},
+          {"call_bytes", summary.limit->call_bytes},
+          {"per_call", per_call}};
+}
+
+Json summary_of(const RunResult& result, const Summary& summary) {
+  Json stages;
+  for (std::size_t i = 0; i < kStageNames.size(); ++i) {
+    stages[kStageNames[i]] = percentiles(summary.stages_ms[i]);
+  }
+  const Statistics& goodput = summary.goodput_gib_s;
+  return {
+      {"bytes", summary.bytes},
+      {"iterations", summary.iterations},
+      {"goodput_gib_s", {{"median", goodput.median}, {"min", goodput.min}, {"max", goodput.max}}},
+      {"total_ms", percentiles(summary.total_ms)},
+      {"stages_ms", stages},
+      {"control_ms", percentiles(summary.control_ms)},
+      {"verify_cpu_ms", summary.verify_cpu_ms},
+      {"query_response_bytes", summary.query_response_bytes},
+      {"run_table_bytes", summary.run_table_bytes},
+      {"runs", summary.runs},
+      {"reads_planned", summary.reads_planned},
+      {"reads_posted", summary.reads_posted},
+      {"mean_read_bytes", summary.mean_read_bytes},
+      {"needed_bytes", summary.needed_bytes},
+      {"read_bytes", summary.read_bytes},
+      {"verified_bytes", summary.verified_bytes},
+      {"verified_by", {{"integrity", summary.integrity_bytes}, {"content", summary.content_bytes}}},
+      {"mismatched_bytes", summary.mismatched_bytes},
+      {"committed", summary.committed},
+      {"cancelled", summary.cancelled},
+      {"failed", summary.failed},
+      {"rails", rails_of(summary)},
+      {"cpu_s_per_gib",
+       {{"requester", summary.requester_cpu_s_per_gib},
+        {"holder", or_null(summary.holder_cpu_s_per_gib)}}},
+      {"peak_rss_bytes",
+       {{"requester", summary.requester_peak_rss}, {"holder", or_null(summary.holder_peak_rss)}}},
+      {"limit", limit_of(result, summary)}};
+}
+
+}  // namespace
+
+Json make_report(const BenchOptions& options, const RunResult& result, const Summary& summary) {
+  return {{"schema", kReportSchema},
+          {"config", config_of(options)},
+          {"machine", {{"cores", result.machine.cores}, {"numa_nodes", result.machine.numa_nodes}}},
+          {"interrupted", result.interrupted},
+          {"failures", failed_checks(options, result, summary)},
+          {"summary", summary_of(result, summary)}};
+}
+
+Result<void> write_report(const Json& report, const std::string& path) {
+  const std::string text = report.dump(2) + "\n";
+  const auto close = [](std::FILE* file) {
+    if (file != stdout) std::fclose(file);
+  };
+  const std::unique_ptr<std::FILE, decltype(close)> file(
+      path == "-" ? stdout : std::fopen(path.c_str(), "w"), close);
+  const bool written = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
+  if (written && std::fflush(file.get()) == 0) return ok_result();
+  return Error(Errc::kInvalidArgument,
+               "the report could not be written to " + path + ": " + std::strerror(errno));
+}
+
+}  // namespace corail::bench

@@ -1,0 +1,135 @@
+#include "apps/p2p_bench/report_table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "apps/p2p_bench/option_values.h"
+
+namespace corail::bench {
+namespace {
+
+using Out = std::back_insert_iterator<std::string>;
+
+std::string plural(std::uint64_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// The transports that the rail specs name, "tcp" or "tcp, verbs".
+std::string transports(const BenchOptions& options) {
+  std::string names;
+  for (const std::string& rail : options.rails) {
+    const std::string name = rail.substr(0, rail.find(':'));
+    if (names.find(name) == std::string::npos) names += (names.empty() ? "" : ", ") + name;
+  }
+  return names;
+}
+
+void write_head(Out out, const BenchOptions& options, const RunResult& result) {
+  const Shape& shape = options.shape;
+  fmt::format_to(out, "{} of {} ({} x {}), {} an iteration, {}, layout {}\n",
+                 plural(shape.blocks, "block"), plural(shape.lanes(), "segment"),
+                 plural(shape.slots(), "slot"), shape.segments, format_bytes(shape.payload_bytes()),
+                 plural(shape.sets, "set"), to_string(shape.order));
+  fmt::format_to(out, "segments of {}, integrity {}, verify {}\n",
+                 format_bytes(shape.segment_bytes), to_string(options.integrity),
+                 options.verify ? "full" : "none");
+  fmt::format_to(out, "transport {}, {} x {}, this machine has {}\n", transports(options),
+                 plural(options.rails.size(), "rail"), plural(options.channels_per_rail, "channel"),
+                 plural(result.machine.cores, "core"));
+  if (shape.numa_nodes > result.machine.numa_nodes) {
+    fmt::format_to(out, "the {} NUMA nodes of the shape are labels: this machine has {}\n",
+                   shape.numa_nodes, result.machine.numa_nodes);
+  }
+}
+
+void write_stages(Out out, const Summary& summary) {
+  fmt::format_to(out, "\n{:<22}{:>12}{:>12}\n", "stage", "p50 [ms]", "p99 [ms]");
+  const auto row = [out](const std::string& name, const Statistics& values) {
+    fmt::format_to(out, "{:<22}{:>12.3f}{:>12.3f}\n", name, values.p50, values.p99);
+  };
+  for (std::size_t i = 0; i < kStageNames.size(); ++i) {
+    const std::string name = kStageNames[i];
+    row(name == "submit" ? "submit (within wait)" : name, summary.stages_ms[i]);
+  }
+  row("total", summary.total_ms);
+  row("all but wait, verify", summary.control_ms);
+}
+
+void write_goodput(Out out, const RunResult& result, const Summary& summary) {
+  const Statistics& goodput = summary.goodput_gib_s;
+  fmt::format_to(out, "\n{:<22}{:>12}{:>12}{:>12}\n", "[GiB/s]", "median", "min", "max");
+  fmt::format_to(out, "{:<22}{:>12.3f}{:>12.3f}{:>12.3f}\n", "goodput", goodput.median, goodput.min,
+                 goodput.max);
+  if (!summary.limit) {
+    fmt::format_to(out, "{:<22}{:>12}  {}\n", "limit", "-", result.limit_missing);
+    return;
+  }
+  const auto index = std::ranges::find(kLimitCallBytes, summary.limit->call_bytes);
+  const auto best = static_cast<std::size_t>(index - kLimitCallBytes.begin());
+  const Statistics limit =
+      best < kLimitCallBytes.size() ? statistics_of(result.limit_gib_s[best]) : Statistics();
+  fmt::format_to(out, "{:<22}{:>12.3f}{:>12.3f}{:>12.3f}\n", "limit", limit.median, limit.min,
+                 limit.max);
+  fmt::format_to(out, "{:<22}{:>12.3f}\n", "ratio", summary.limit->ratio);
+  fmt::format_to(out, "limit: {}\n", summary.limit->what);
+}
+
+void write_counts(Out out, const Summary& summary) {
+  const auto row = [out](const char* name, const std::string& value) {
+    fmt::format_to(out, "{:<28}{}\n", name, value);
+  };
+  fmt::format_to(out, "\n");
+  row("query answer [bytes]", fmt::format("{}, of which run table {}", summary.query_response_bytes,
+                                          summary.run_table_bytes));
+  row("runs", fmt::format("{}", summary.runs));
+  row("reads planned / posted", fmt::format("{} / {}, mean {:.0f} bytes", summary.reads_planned,
+                                            summary.reads_posted, summary.mean_read_bytes));
+  row("needed / read [bytes]", fmt::format("{} / {}", summary.needed_bytes, summary.read_bytes));
+  row("verified [bytes]",
+      fmt::format("{} by checksum, {} by content, {} wrong", summary.integrity_bytes,
+                  summary.content_bytes, summary.mismatched_bytes));
+  row("committed / cancelled / failed",
+      fmt::format("{} / {} / {}", summary.committed, summary.cancelled, summary.failed));
+  const auto holder_cpu = summary.holder_cpu_s_per_gib
+                              ? fmt::format("{:.3f}", *summary.holder_cpu_s_per_gib)
+                              : std::string("unknown");
+  row("CPU, requester / holder [s/GiB]",
+      fmt::format("{:.3f} / {}", summary.requester_cpu_s_per_gib, holder_cpu));
+  const auto mib = [](std::uint64_t bytes) { return bytes / kMiB; };
+  const auto holder_rss = summary.holder_peak_rss ? fmt::format("{}", mib(*summary.holder_peak_rss))
+                                                  : std::string("unknown");
+  row("peak memory, requester / holder [MiB]",
+      fmt::format("{} / {}", mib(summary.requester_peak_rss), holder_rss));
+}
+
+void write_rails(Out out, const Summary& summary) {
+  std::size_t width = 20;
+  for (const RailShare& rail : summary.rails) width = std::max(width, rail.name.size());
+  fmt::format_to(out, "\n{:<{}}{:>14}{:>10}{:>12}{:>10}\n", "rail", width, "bytes [MiB]", "reads",
+                 "share [%]", "errors");
+  for (const RailShare& rail : summary.rails) {
+    fmt::format_to(out, "{:<{}}{:>14.1f}{:>10}{:>12.1f}{:>10}{}\n", rail.name, width,
+                   static_cast<double>(rail.bytes) / static_cast<double>(kMiB), rail.reads,
+                   rail.share * 100, rail.errors, rail.bytes == 0 ? "  carried nothing" : "");
+  }
+}
+
+}  // namespace
+
+std::string make_table(const BenchOptions& options, const RunResult& result,
+                       const Summary& summary) {
+  std::string text;
+  const Out out(text);
+  write_head(out, options, result);
+  if (result.interrupted) fmt::format_to(out, "interrupted, this is what there is so far\n");
+  fmt::format_to(out, "{} measured\n", plural(summary.iterations, "iteration"));
+  write_stages(out, summary);
+  write_goodput(out, result, summary);
+  write_counts(out, summary);
+  write_rails(out, summary);
+  return text;
+}
+
+}  // namespace corail::bench

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/p2p_bench/bench_options.h"
+#include "engine/base/units.h"
+#include "engine/read/read_report.h"
+
+namespace corail::bench {
+
+/// The sizes of send and receive calls that the raw loop tries; the best one counts.
+inline constexpr std::array<std::uint64_t, 3> kLimitCallBytes = {256 * kKiB, kMiB, 4 * kMiB};
+
+/// One committed read of the measured part.
+struct Iteration {
+  ReadReport report;
+  std::uint64_t content_bytes = 0;     // compared by the bench's own check
+  std::uint64_t mismatched_bytes = 0;  // found wrong by it
+  double requester_cpu_s = 0;          // user + system, in the timed part
+  std::optional<double> holder_cpu_s;
+};
+
+/// What the machine is, for people who compare figures.
+struct Machine {
+  std::uint32_t cores = 0;       // that this process may use
+  std::uint32_t numa_nodes = 0;  // that exist
+};
+
+/// Everything a run measured, not yet reduced to figures.
+struct RunResult {
+  std::vector<Iteration> iterations;  // committed ones
+  std::uint64_t cancelled = 0;
+  std::uint64_t failed = 0;
+  std::vector<std::string> failures;  // one sentence each, the first few
+  /// GiB/s of each round of the raw loop, per entry of kLimitCallBytes.
+  std::array<std::vector<double>, kLimitCallBytes.size()> limit_gib_s;
+  std::string limit_missing;  // why there is no limit; empty when there is one
+  std::uint64_t requester_peak_rss = 0;
+  std::optional<std::uint64_t> holder_peak_rss;
+  Machine machine;
+  bool interrupted = false;
+};
+
+/// The most sentences kept in RunResult::failures (I8).
+inline constexpr std::size_t kMaxFailures = 8;
+
+}  // namespace corail::bench

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/p2p_bench/bench_options.h"
+#include "apps/p2p_bench/run_result.h"
+#include "apps/p2p_bench/statistics.h"
+
+namespace corail::bench {
+
+/// The names of the stages, in the order in which they run; `submit` lies within `wait`.
+inline constexpr std::array<const char*, 7> kStageNames = {"query",  "plan",   "submit", "wait",
+                                                           "verify", "commit", "seal"};
+
+struct RailShare {
+  std::string name;
+  std::uint64_t bytes = 0;  // over all measured iterations, as are reads and errors
+  std::uint64_t reads = 0;
+  std::uint64_t errors = 0;
+  double share = 0;  // of all bytes, 0 to 1
+};
+
+struct LimitFigures {
+  std::string what;
+  double gib_s = 0;  // median of the best call size
+  double ratio = 0;  // median goodput / gib_s
+  std::uint64_t call_bytes = 0;
+  std::vector<double> gib_s_per_call;  // medians, in the order of kLimitCallBytes
+};
+
+/// The figures of a run. Counts are those of one iteration; where iterations differ the worst one
+/// shows: the most bytes read, the fewest verified.
+struct Summary {
+  std::uint64_t bytes = 0;  // payload of one iteration
+  std::uint64_t iterations = 0;
+  Statistics goodput_gib_s;  // payload / (query ... seal)
+  Statistics total_ms;       // query ... seal
+  std::array<Statistics, kStageNames.size()> stages_ms;
+  Statistics control_ms;  // query + plan + submit + commit + seal of each iteration
+  std::uint64_t query_response_bytes = 0;
+  std::uint64_t run_table_bytes = 0;
+  std::uint64_t runs = 0;
+  std::uint64_t reads_planned = 0;
+  std::uint64_t reads_posted = 0;
+  double mean_read_bytes = 0;
+  std::uint64_t needed_bytes = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t verified_bytes = 0;    // by the engine's checksums or by content, whichever more
+  std::uint64_t integrity_bytes = 0;   // by the engine's checksums
+  std::uint64_t content_bytes = 0;     // by the bench's own check
+  std::uint64_t mismatched_bytes = 0;  // over all measured iterations
+  double verify_cpu_ms = 0;            // hashing hidden in `wait`, summed over the rails, median
+  std::uint64_t committed = 0;
+  std::uint64_t cancelled = 0;
+  std::uint64_t failed = 0;
+  std::vector<RailShare> rails;
+  double requester_cpu_s_per_gib = 0;
+  std::optional<double> holder_cpu_s_per_gib;
+  std::uint64_t requester_peak_rss = 0;
+  std::optional<std::uint64_t> holder_peak_rss;
+  std::optional<LimitFigures> limit;
+};
+
+Summary summarize(const BenchOptions& options, const RunResult& result);
+
+/// What is wrong with a run, one sentence each; empty when every check passed. Includes
+/// --limit-ratio when it was asked for.
+std::vector<std::string> failed_checks(const BenchOptions& options, const RunResult& result,
+                                       const Summary& summary);
+
+}  // namespace corail::bench
