@@ -51,9 +51,10 @@ Mapping map_memfd(std::uint64_t bytes, bool huge) {
 
 Mapping map_anonymous(std::uint64_t bytes, bool huge) {
   Mapping mapping;
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
-                    (huge ? MAP_HUGETLB | static_cast<int>(MFD_HUGE_2MB) : 0);
-  void* data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+  // Huge pages are reserved by the mapping: unreserved ones would end the process on first touch.
+  const int pages = huge ? MAP_HUGETLB | static_cast<int>(MFD_HUGE_2MB) : MAP_NORESERVE;
+  void* data =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | pages, -1, 0);
   if (data == MAP_FAILED) {
     mapping.error = errno;
   } else {
@@ -82,6 +83,19 @@ std::string bind_to_node(std::byte* data, std::uint64_t bytes, std::int32_t node
   return status == 0 ? std::string() : "mbind: " + reason(error);
 }
 
+/// Huge pages, bound to the node and there: the reservation counts pages of any node and knows no
+/// limits of containers, so they are touched here, where their absence is an answer and no signal.
+Mapping map_huge(const SlabOptions& options, std::uint64_t bytes, std::string& unbound) {
+  Mapping mapping = map(options, bytes, true);
+  if (mapping.data == nullptr) return mapping;
+  unbound = bind_to_node(mapping.data, bytes, options.numa_node);
+  if (::madvise(mapping.data, bytes, MADV_POPULATE_WRITE) == 0) return mapping;
+  mapping.error = errno;
+  ::munmap(std::exchange(mapping.data, nullptr), bytes);
+  if (mapping.memfd >= 0) ::close(std::exchange(mapping.memfd, -1));
+  return mapping;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Slab>> Slab::create(const SlabOptions& options) {
@@ -96,9 +110,10 @@ Result<std::unique_ptr<Slab>> Slab::create(const SlabOptions& options) {
   slab->numa_node_ = options.numa_node;
 
   std::string pages = "plain pages";
+  std::string unbound;
   Mapping mapping;
   if (options.huge_pages) {
-    mapping = map(options, bytes, true);
+    mapping = map_huge(options, bytes, unbound);
     slab->huge_ = mapping.data != nullptr;
     if (slab->huge_) pages = "huge pages";
   }
@@ -111,17 +126,16 @@ Result<std::unique_ptr<Slab>> Slab::create(const SlabOptions& options) {
                                "and the limits of the container",
                                bytes / kMiB, reason(mapping.error)));
     }
+    unbound = bind_to_node(mapping.data, bytes, options.numa_node);
     if (options.huge_pages) {
       const bool advised = ::madvise(mapping.data, bytes, MADV_HUGEPAGE) == 0;
-      pages = fmt::format("{} pages (huge pages were asked for, none are reserved: {})",
+      pages = fmt::format("{} pages (huge pages were asked for, there are not enough: {})",
                           advised ? "transparent huge" : "plain", reason(huge_error));
     }
   }
   slab->data_ = mapping.data;
   slab->bytes_ = bytes;
   slab->memfd_ = mapping.memfd;
-
-  const std::string unbound = bind_to_node(slab->data_, bytes, options.numa_node);
   slab->numa_bound_ = unbound.empty();
   slab->description_ = fmt::format(
       "slab of {} MiB, {}, {}, NUMA node {}{}", bytes / kMiB,

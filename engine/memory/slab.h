@@ -20,8 +20,8 @@ struct SlabOptions {
   bool huge_pages = false;  // reserved ones if there are, else transparent ones, else plain ones
 };
 
-/// One mapping of the process that the engine owns. Its pages are not touched here: whoever writes
-/// first decides when they are really allocated, NUMA binding decides where.
+/// One mapping of the process that the engine owns. Plain pages are not touched here: whoever
+/// writes first decides when they are really allocated, NUMA binding decides where. Huge pages are.
 ///
 /// Owned by a pool or an arena, which keeps it while any pin into it lives (contract 5). Free to
 /// use from any thread; destroying it unmaps, so that must come last.
