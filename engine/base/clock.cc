@@ -1,5 +1,7 @@
 #include "engine/base/clock.h"
 
+#include <time.h>
+
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <optional>
@@ -8,22 +10,45 @@
 namespace corail {
 namespace {
 
+/// What a timer shares with a callback that is already on its way to the executor when the timer
+/// goes: the callback finds itself dropped. Executor's thread only.
+struct Armed {
+  std::function<void(bool)> done;
+
+  static void complete(const std::weak_ptr<Armed>& armed, bool expired) {
+    const auto alive = armed.lock();
+    if (!alive) return;
+    const auto done = std::exchange(alive->done, nullptr);
+    if (done) done(expired);
+  }
+};
+
 class SteadyTimer final : public Timer {
  public:
   explicit SteadyTimer(const asio::any_io_executor& executor) : timer_(executor) {}
 
   void wait_until(TimePoint when, std::function<void(bool)> done) override {
+    armed_ = std::make_shared<Armed>();
+    armed_->done = std::move(done);
     timer_.expires_at(when);
-    timer_.async_wait([done = std::move(done)](const std::error_code& error) { done(!error); });
+    timer_.async_wait([armed = std::weak_ptr(armed_)](const std::error_code& error) {
+      Armed::complete(armed, !error);
+    });
   }
   void cancel() override { timer_.cancel(); }
-  ~SteadyTimer() override = default;
 
  private:
   asio::steady_timer timer_;
+  std::shared_ptr<Armed> armed_;
 };
 
 }  // namespace
+
+Duration thread_cpu_time() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 TimePoint SteadyClock::now() const noexcept { return std::chrono::steady_clock::now(); }
 
@@ -44,9 +69,10 @@ class ManualClock::ManualTimer final : public Timer {
   void wait_until(TimePoint when, std::function<void(bool)> done) override {
     const std::lock_guard lock(clock_.mutex_);
     if (key_) clock_.waiting_.erase(*key_);
-    done_ = std::move(done);
+    key_.reset();
+    armed_ = std::make_shared<Armed>();
+    armed_->done = std::move(done);
     if (when <= clock_.now_) {
-      key_.reset();
       complete(true);
       return;
     }
@@ -70,13 +96,13 @@ class ManualClock::ManualTimer final : public Timer {
 
  private:
   void complete(bool expired) {
-    asio::post(executor_, [done = std::move(done_), expired] { done(expired); });
-    done_ = nullptr;
+    asio::post(executor_,
+               [armed = std::weak_ptr(armed_), expired] { Armed::complete(armed, expired); });
   }
 
   ManualClock& clock_;
   asio::any_io_executor executor_;
-  std::function<void(bool)> done_;
+  std::shared_ptr<Armed> armed_;
   std::optional<Key> key_;
 };
 
