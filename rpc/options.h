@@ -10,6 +10,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/plan/layout.h"
+#include "engine/read/cancel_token.h"
 #include "engine/store/block_store.h"
 
 namespace corail {
@@ -44,8 +45,12 @@ struct BlockKeys {
 enum class Integrity { kNone, kXxh3 };
 
 struct FetchOptions {
+  /// A constructor, because GCC 12 destroys braced aggregates twice in a co_await expression.
+  FetchOptions() {}
+
   Integrity integrity = Integrity::kXxh3;
   Duration deadline = std::chrono::seconds(60);
+  CancelToken cancel;  // pulling it ends the fetch, once it is quiescent
 };
 
 }  // namespace corail

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/result.h"
+#include "engine/exec/event.h"
+#include "engine/exec/task.h"
+#include "engine/plan/block_plan.h"
+#include "engine/plan/slice_cursor.h"
+#include "engine/rail/rail.h"
+#include "engine/read/integrity.h"
+
+namespace corail {
+
+/// What all shares of one read have in common. Immutable but for the cursor and the stop flag (I7).
+/// Owned by the read session, whose frame outlives every share's run.
+struct SharedRead {
+  SharedRead(std::shared_ptr<const BlockPlan> read_plan, std::vector<std::byte*> bases,
+             std::vector<std::uint64_t> keys, ReadContext read_context, std::uint64_t max_slice,
+             std::uint32_t rails)
+      : plan(std::move(read_plan)),
+        chunk_bases(std::move(bases)),
+        region_keys(std::move(keys)),
+        context(read_context),
+        cursor(*plan, max_slice, rails) {}
+
+  const std::shared_ptr<const BlockPlan> plan;
+  const std::vector<std::byte*> chunk_bases;  // by index in plan->chunks(); pinned by the session
+  const std::vector<std::uint64_t>
+      region_keys;  // by index in the region table; empty where keys do not exist
+  const ReadContext context;
+  SliceCursor cursor;
+  std::atomic<bool> stopped{false};  // the epoch was bumped: post nothing more
+};
+
+/// One read's part on one rail: takes slices from the read's cursor while the rail's window has
+/// room, hashes what landed, and counts. "The first that is free takes the next" makes a fast rail
+/// carry more.
+///
+/// Shared between the session and the notices it posts to the rail's executor; run() is awaited by
+/// the session's join, on the rail's executor, and returns only when every slice has had its
+/// outcome. A cancel sets SharedRead::stopped and calls stop_requested(), which makes run() fence
+/// the rail.
+class RailShare final : public SliceSource {
+ public:
+  /// `verifier` is null when nothing is to be hashed.
+  RailShare(SharedRead& read, Rail& rail, std::unique_ptr<BlockVerifier> verifier,
+            const Clock& clock, Duration fence_deadline);
+
+  /// Fails with the rail's first failure, the holder's refusal, or kStuck when not even closing the
+  /// rail made it quiescent. A share that was stopped ends in success: the session knows why it
+  /// stopped.
+  Task<Result<void>> run();
+
+  /// On the rail's executor, once SharedRead::stopped is set; also after run() has returned.
+  void stop_requested();
+
+  std::uint64_t landed_bytes() const noexcept { return landed_bytes_; }
+  std::uint64_t reads_posted() const noexcept { return reads_posted_; }
+  std::uint64_t errors() const noexcept { return errors_; }
+  Duration submit_time() const noexcept { return submit_time_; }
+  Duration verify_time() const noexcept { return verify_time_; }
+  BlockVerifier* verifier() noexcept { return verifier_.get(); }
+  Rail& rail() noexcept { return rail_; }
+
+  std::optional<Slice> next(std::uint64_t max_bytes) noexcept override;
+  ReadContext context() const noexcept override { return read_.context; }
+  void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override;
+  void on_outcome(const Slice& slice, Result<void> outcome) noexcept override;
+
+ private:
+  bool done() const noexcept;
+  void hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept;
+  Task<void> fence();
+
+  SharedRead& read_;
+  Rail& rail_;
+  const std::unique_ptr<BlockVerifier> verifier_;
+  const Clock& clock_;
+  const Duration fence_deadline_;
+  Event changed_;
+  std::vector<Slice> flushed_;  // by somebody else's fence: to be posted again
+  std::optional<Error> failure_;
+  std::uint64_t landed_bytes_ = 0;
+  std::uint64_t reads_posted_ = 0;
+  std::uint64_t errors_ = 0;
+  std::uint32_t in_flight_ = 0;
+  bool exhausted_ = false;
+  bool running_ = false;
+  Duration submit_time_{};
+  Duration verify_time_{};
+};
+
+}  // namespace corail

@@ -1,0 +1,196 @@
+#include "engine/read/read_session.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <asio/post.hpp>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "engine/exec/when_all.h"
+
+namespace corail {
+namespace {
+
+std::vector<std::byte*> bases_of(const std::vector<SlabChunk>& chunks) {
+  std::vector<std::byte*> bases;
+  bases.reserve(chunks.size());
+  for (const SlabChunk& chunk : chunks) bases.push_back(chunk.bytes().data());
+  return bases;
+}
+
+Task<Result<void>> run_share(std::shared_ptr<RailShare> share) {
+  auto result = co_await share->run();
+  co_return result;
+}
+
+}  // namespace
+
+ReadSession::ReadSession(asio::any_io_executor home, Clock& clock, Owner& owner,
+                         ReadRequest request)
+    : home_(std::move(home)),
+      clock_(clock),
+      owner_(owner),
+      request_(std::move(request)),
+      shared_(request_.plan, bases_of(request_.chunks), request_.region_keys,
+              ReadContext{request_.read, state_.epoch()}, request_.max_slice_bytes,
+              static_cast<std::uint32_t>(request_.rails.size())),
+      scope_(home_),
+      self_(std::make_shared<ReadSession*>(this)) {}
+
+ReadSession::~ReadSession() { *self_ = nullptr; }
+
+void ReadSession::build_shares() {
+  shares_.reserve(request_.rails.size());
+  for (Rail* rail : request_.rails) {
+    std::unique_ptr<BlockVerifier> verifier;
+    if (request_.expectation) {
+      verifier = std::make_unique<BlockVerifier>(request_.plan, shared_.chunk_bases);
+    }
+    shares_.push_back(std::make_shared<RailShare>(shared_, *rail, std::move(verifier), clock_,
+                                                  request_.fence_deadline));
+  }
+}
+
+void ReadSession::stop(Error reason) {
+  if (reason_ || !state_.try_cancel()) return;
+  reason_ = std::move(reason);
+  shared_.stopped.store(true, std::memory_order_release);
+  for (const auto& share : shares_) {
+    asio::post(share->rail().executor(), [share] { share->stop_requested(); });
+  }
+  scope_.spawn(tell_owner());
+}
+
+Task<void> ReadSession::tell_owner() {
+  // Whether the owner answers or not, the rails are fenced: its answer only makes the wait shorter.
+  const TimePoint deadline = clock_.now() + request_.fence_deadline;
+  [[maybe_unused]] const auto told = co_await owner_.quiesce(request_.read, deadline);
+}
+
+Task<Result<void>> ReadSession::fan_out() {
+  build_shares();
+  std::vector<Branch<void>> branches;
+  branches.reserve(shares_.size());
+  for (const auto& share : shares_) {
+    branches.emplace_back(share->rail().executor(), run_share(share));
+  }
+  auto deadline = clock_.make_timer(home_);
+  deadline->wait_until(request_.deadline, [this](bool expired) {
+    if (expired) {
+      stop(Error(Errc::kDeadline, Stage::kWait,
+                 "the read did not land in time; check the rails' load, or allow it more time"));
+    }
+  });
+  // The token may be pulled on any thread; the flag and the state are ours to change on home only.
+  const auto subscription = request_.cancel.subscribe([home = home_, self = self_] {
+    asio::post(home, [self] {
+      if (*self == nullptr) return;
+      (*self)->stop(Error(Errc::kCancelled, Stage::kWait, "the caller gave up"));
+    });
+  });
+  std::function<void(const Error&)> on_first_failure = [this](const Error& error) { stop(error); };
+  auto results = co_await when_all(std::move(branches), std::move(on_first_failure));
+  deadline.reset();
+  co_await scope_.join();
+  // Memory that may still be written outweighs why the read ended.
+  for (auto& result : results) {
+    if (!result && result.error().code() == Errc::kStuck) co_return std::move(result).error();
+  }
+  if (reason_) co_return *reason_;
+  for (auto& result : results) {
+    if (!result) co_return std::move(result).error();
+  }
+  co_return ok_result();
+}
+
+Result<void> ReadSession::prepare(ReadReport& report) {
+  std::uint64_t landed = 0;
+  for (const auto& share : shares_) landed += share->landed_bytes();
+  if (landed != request_.plan->total_bytes()) {
+    return Error(
+        Errc::kByteCountMismatch, Stage::kVerify,
+        fmt::format("{} bytes landed, {} were planned (I3)", landed, request_.plan->total_bytes()));
+  }
+  if (!request_.expectation) return ok_result();
+  std::vector<BlockVerifier*> verifiers;
+  verifiers.reserve(shares_.size());
+  for (const auto& share : shares_) verifiers.push_back(share->verifier());
+  const IntegrityOutcome outcome = join_verifiers(verifiers, *request_.expectation);
+  report.verified_bytes = outcome.verified_bytes;
+  if (outcome.mismatched_blocks == 0) return ok_result();
+  return Error(
+      Errc::kChecksumMismatch, Stage::kVerify,
+      fmt::format(
+          "{} of {} blocks do not match the holder's checksums, first at position {}; check "
+          "the memory of both hosts and the rails' error counters",
+          outcome.mismatched_blocks, request_.plan->blocks(), outcome.first_mismatch));
+}
+
+Task<Result<void>> ReadSession::confirm(ReadReport& report) {
+  const TimePoint begin = clock_.now();
+  auto confirmed = co_await owner_.confirm_and_release(request_.read, request_.deadline);
+  report.stages.commit = clock_.now() - begin;
+  if (!confirmed) co_return std::move(confirmed).error().at(Stage::kConfirm);
+  co_return ok_result();
+}
+
+Task<void> ReadSession::give_back() {
+  // Best effort: an owner that does not hear it frees the lease when it expires.
+  const TimePoint deadline = clock_.now() + request_.fence_deadline;
+  [[maybe_unused]] const auto released = co_await owner_.release(request_.read, deadline);
+}
+
+void ReadSession::count(ReadReport& report) const {
+  report.reads_planned = request_.plan->reads_planned();
+  report.needed_bytes = request_.plan->total_bytes();
+  report.rails.clear();
+  for (const auto& share : shares_) {
+    report.reads_posted += share->reads_posted();
+    report.read_bytes += share->landed_bytes();
+    report.verify_cpu += share->verify_time();
+    report.stages.submit += share->submit_time();
+    RailReport rail;
+    rail.name = share->rail().name();
+    rail.bytes = share->landed_bytes();
+    rail.reads = share->reads_posted();
+    rail.errors = share->errors();
+    report.rails.push_back(std::move(rail));
+  }
+}
+
+Task<Result<void>> ReadSession::run(ReadReport& report) {
+  const EpochNumber epoch = state_.epoch();
+  const TimePoint begin = clock_.now();
+  auto result = co_await fan_out();
+  const TimePoint landed = clock_.now();
+  report.stages.wait = landed - begin;
+  count(report);
+  if (result) {
+    result = prepare(report);
+    report.stages.verify = clock_.now() - landed;
+  }
+  // A cancel from here on still wins, until the last exchange (contract 2).
+  if (result && !state_.begin_commit(epoch)) {
+    result = Error(Errc::kCancelled, Stage::kConfirm, "the caller gave up");
+  }
+  if (!result) {
+    state_.try_cancel();
+    if (result.error().code() == Errc::kStuck) {
+      for (const SlabChunk& chunk : request_.chunks) chunk.quarantine();
+    }
+    co_await give_back();
+    co_return result;
+  }
+  // A cancel during the confirmation reaches the atomic directly; nothing is in flight to be
+  // stopped.
+  const auto subscription = request_.cancel.subscribe([this] { state_.try_cancel(); });
+  result = co_await confirm(report);
+  if (result && !state_.commit(epoch)) {
+    result = Error(Errc::kCancelled, Stage::kConfirm, "the caller gave up");
+  }
+  if (!result) state_.try_cancel();
+  co_return result;
+}
+
+}  // namespace corail

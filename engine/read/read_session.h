@@ -1,0 +1,84 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/result.h"
+#include "engine/exec/task.h"
+#include "engine/exec/task_scope.h"
+#include "engine/memory/read_state.h"
+#include "engine/memory/slab_pool.h"
+#include "engine/plan/block_plan.h"
+#include "engine/rail/rail.h"
+#include "engine/read/cancel_token.h"
+#include "engine/read/integrity.h"
+#include "engine/read/owner.h"
+#include "engine/read/rail_share.h"
+#include "engine/read/read_report.h"
+
+namespace corail {
+
+/// What one read needs. The rails and the owner outlive the read.
+struct ReadRequest {
+  ReadRequest() {}
+
+  ReadId read;
+  std::shared_ptr<const BlockPlan> plan;
+  std::vector<SlabChunk> chunks;           // by index in plan->chunks()
+  std::vector<std::uint64_t> region_keys;  // by index in the region table; empty for tcp
+  std::vector<Rail*> rails;                // at least one
+  std::uint64_t max_slice_bytes = 0;
+  std::optional<BlockExpectation> expectation;  // none: nothing is hashed
+  TimePoint deadline{};  // the caller's, or the lease's end less a margin, whichever is sooner
+  Duration fence_deadline{};
+  CancelToken cancel;
+};
+
+/// One read: fan out → when_all → prepare → confirm → commit, around one atomic.
+///
+/// Lives in the frame of whoever awaits run(), on the home executor; it is not destroyed before
+/// run() has returned. Cancel, deadline and failure do the same (contract 3): bump the epoch, post
+/// nothing more, tell the owner, wait for what is in flight, fence. run() returns only when
+/// quiescent, and with a success only when committed.
+class ReadSession {
+ public:
+  ReadSession(asio::any_io_executor home, Clock& clock, Owner& owner, ReadRequest request);
+  ReadSession(const ReadSession&) = delete;
+  ReadSession& operator=(const ReadSession&) = delete;
+  ~ReadSession();
+
+  /// Once only. Fills the report's stages from submit to commit and its counts, also where the read
+  /// fails.
+  Task<Result<void>> run(ReadReport& report);
+
+  ReadPhase phase() const noexcept { return state_.phase(); }
+
+ private:
+  void build_shares();
+  void stop(Error reason);
+  Task<void> tell_owner();
+  Task<Result<void>> fan_out();
+  Result<void> prepare(ReadReport& report);
+  Task<Result<void>> confirm(ReadReport& report);
+  Task<void> give_back();
+  void count(ReadReport& report) const;
+
+  const asio::any_io_executor home_;
+  Clock& clock_;
+  Owner& owner_;
+  ReadRequest request_;
+  ReadState state_;
+  SharedRead shared_;
+  TaskScope scope_;  // the notice to the owner
+  std::vector<std::shared_ptr<RailShare>> shares_;
+  std::optional<Error> reason_;  // why the read was stopped; the first counts
+  /// Makes a cancel that is on its way to home find out that the session is gone.
+  std::shared_ptr<ReadSession*> self_;
+};
+
+}  // namespace corail
