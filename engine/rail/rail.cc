@@ -1,0 +1,177 @@
+#include "engine/rail/rail.h"
+
+#include <algorithm>
+#include <array>
+#include <asio/post.hpp>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "engine/base/check.h"
+
+namespace corail {
+
+/// Slices handed to the transport in one call, at most (I8).
+constexpr std::size_t kMaxPostBatch = 16;
+
+/// Stands between the transport and a share: frees the rail's window before the share learns of an
+/// outcome.
+class Rail::Attachment final : public SliceSink {
+ public:
+  Attachment(Rail& rail, SliceSource& source) : rail_(rail), source_(source) {}
+
+  void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override {
+    source_.on_landed(slice, from, to);
+  }
+
+  void on_outcome(const Slice& slice, Result<void> outcome) noexcept override {
+    rail_.bytes_in_flight_ -= slice.length;
+    --rail_.slices_in_flight_;
+    bytes_in_flight_ -= slice.length;
+    --slices_in_flight_;
+    if (outcome.ok()) {
+      rail_.counters_.bytes += slice.length;
+    } else if (outcome.error().code() != Errc::kFlushed) {
+      ++rail_.counters_.errors;
+    }
+    dry_ = false;
+    // Posting from inside an outcome would re-enter the transport: the pump runs later, once per
+    // batch.
+    rail_.schedule_pump();
+    source_.on_outcome(slice, std::move(outcome));
+  }
+
+  Rail& rail_;
+  SliceSource& source_;
+  std::uint64_t bytes_in_flight_ = 0;
+  std::uint32_t slices_in_flight_ = 0;
+  Duration submit_time_{};
+  bool dry_ = false;  // had nothing when it was asked last
+};
+
+Rail::Rail(std::string name, asio::any_io_executor executor, std::unique_ptr<Transport> transport,
+           RailWindow window)
+    : name_(std::move(name)),
+      executor_(std::move(executor)),
+      transport_(std::move(transport)),
+      window_(window),
+      self_(std::make_shared<Rail*>(this)) {}
+
+Rail::~Rail() {
+  CORAIL_CHECK(attachments_.empty(), "a rail outlives every read that uses it (I6)");
+  *self_ = nullptr;
+}
+
+Task<Result<void>> Rail::connect(RailEndpoint remote, TimePoint deadline) {
+  auto connected = co_await transport_->connect(std::move(remote), deadline);
+  if (!connected) co_return std::move(connected).error().at(Stage::kConnect).on_rail(name_);
+  co_return ok_result();
+}
+
+Rail::Attachment* Rail::find(const SliceSource& source) const noexcept {
+  for (const auto& attachment : attachments_) {
+    if (&attachment->source_ == &source) return attachment.get();
+  }
+  return nullptr;
+}
+
+void Rail::attach(SliceSource& source) {
+  CORAIL_CHECK(find(source) == nullptr, "a share is attached once");
+  attachments_.push_back(std::make_unique<Attachment>(*this, source));
+  pump();
+}
+
+void Rail::resume(SliceSource& source) {
+  Attachment* attachment = find(source);
+  CORAIL_CHECK(attachment != nullptr, "only an attached share can resume");
+  attachment->dry_ = false;
+  schedule_pump();
+}
+
+void Rail::detach(SliceSource& source) {
+  Attachment* attachment = find(source);
+  CORAIL_CHECK(attachment != nullptr, "only an attached share can be detached");
+  CORAIL_CHECK(attachment->slices_in_flight_ == 0, "posted slices outlive no share (I6)");
+  attachments_.remove_if([&](const auto& entry) { return entry.get() == attachment; });
+}
+
+Duration Rail::submit_time(const SliceSource& source) const {
+  const Attachment* attachment = find(source);
+  return attachment == nullptr ? Duration{} : attachment->submit_time_;
+}
+
+Task<Result<void>> Rail::fence(SliceSource& source, TimePoint deadline) {
+  Attachment* attachment = find(source);
+  CORAIL_CHECK(attachment != nullptr, "only an attached share can be fenced");
+  auto fenced = co_await transport_->fence(*attachment, deadline);
+  if (!fenced) co_return std::move(fenced).error().on_rail(name_);
+  co_return ok_result();
+}
+
+Task<void> Rail::close() { co_await transport_->close(); }
+
+void Rail::schedule_pump() {
+  if (pump_scheduled_) return;
+  pump_scheduled_ = true;
+  asio::post(executor_, [self = self_] {
+    if (*self == nullptr) return;
+    (*self)->pump_scheduled_ = false;
+    (*self)->pump();
+  });
+}
+
+Rail::Attachment* Rail::hungriest() const noexcept {
+  Attachment* chosen = nullptr;
+  for (const auto& attachment : attachments_) {
+    if (attachment->dry_) continue;
+    if (chosen == nullptr || attachment->bytes_in_flight_ < chosen->bytes_in_flight_) {
+      chosen = attachment.get();
+    }
+  }
+  return chosen;
+}
+
+bool Rail::has_room() const noexcept {
+  if (slices_in_flight_ == 0) return true;
+  if (slices_in_flight_ >= capabilities().max_slices) return false;
+  // Only for a whole slice: a window that is nearly full would cut crumbs.
+  const std::uint64_t whole = std::min(window_.max_slice_bytes, window_.bytes);
+  return bytes_in_flight_ + whole <= window_.bytes;
+}
+
+void Rail::pump() {
+  while (has_room()) {
+    Attachment* attachment = hungriest();
+    if (attachment == nullptr) return;
+    post_batch(*attachment);
+  }
+}
+
+void Rail::post_batch(Attachment& attachment) {
+  const Duration begin = thread_cpu_time();
+  const std::uint64_t limit =
+      std::min({window_.max_slice_bytes, window_.bytes, capabilities().max_slice_bytes});
+  std::array<Slice, kMaxPostBatch> batch;
+  std::size_t count = 0;
+  // Shares take turns by bytes in flight; alone on the rail, one share fills whole batches.
+  const std::size_t most = attachments_.size() == 1 ? batch.size() : 1;
+  while (count < most && has_room()) {
+    const std::optional<Slice> slice = attachment.source_.next(limit);
+    if (!slice) {
+      attachment.dry_ = true;
+      break;
+    }
+    batch[count++] = *slice;
+    bytes_in_flight_ += slice->length;
+    ++slices_in_flight_;
+    attachment.bytes_in_flight_ += slice->length;
+    ++attachment.slices_in_flight_;
+    ++counters_.reads;
+  }
+  if (count > 0) {
+    transport_->post(attachment.source_.context(), std::span(batch.data(), count), attachment);
+  }
+  attachment.submit_time_ += thread_cpu_time() - begin;
+}
+
+}  // namespace corail

@@ -1,0 +1,80 @@
+#include "engine/rail/rail_set.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "engine/exec/when_all.h"
+
+namespace corail {
+namespace {
+
+std::string pair_name(const Port& port, const RailEndpoint& remote) {
+  return fmt::format("{}>{}:{}", port.name(), remote.address, remote.port);
+}
+
+Task<Result<void>> connect_rail(Rail* rail, RailEndpoint remote, TimePoint deadline) {
+  auto connected = co_await rail->connect(std::move(remote), deadline);
+  co_return connected;
+}
+
+/// Takes the rail along: handlers that it still has queued on its executor run before it is
+/// destroyed there.
+Task<Result<void>> close_rail(std::unique_ptr<Rail> rail) {
+  co_await rail->close();
+  rail.reset();
+  co_return ok_result();
+}
+
+}  // namespace
+
+RailSet::~RailSet() { CORAIL_CHECK(rails_.empty(), "a rail set is closed before it is destroyed"); }
+
+Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
+                                 std::vector<RailEndpoint> remotes, RailWindow window,
+                                 TimePoint deadline) {
+  CORAIL_CHECK(!ports.empty() && !remotes.empty(), "a rail has two ends");
+  CORAIL_CHECK(rails_.empty(), "a rail set is opened once");
+  const std::size_t count = std::max(ports.size(), remotes.size());
+  std::vector<Branch<void>> branches;
+  branches.reserve(count);
+  rails_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Port& port = *ports[i % ports.size()];
+    const RailEndpoint& remote = remotes[i % remotes.size()];
+    const asio::any_io_executor executor = port.executor().asio_executor();
+    rails_.push_back(
+        std::make_unique<Rail>(pair_name(port, remote), executor, port.make_transport(), window));
+    branches.emplace_back(executor, connect_rail(rails_.back().get(), remote, deadline));
+  }
+  auto results = co_await when_all(std::move(branches), std::function<void(const Error&)>());
+  for (auto& result : results) {
+    if (result) continue;
+    co_await close();
+    co_return std::move(result).error();
+  }
+  co_return ok_result();
+}
+
+std::vector<std::string> RailSet::names() const {
+  std::vector<std::string> names;
+  names.reserve(rails_.size());
+  for (const auto& rail : rails_) names.push_back(rail->name());
+  return names;
+}
+
+Task<void> RailSet::close() {
+  std::vector<Branch<void>> branches;
+  branches.reserve(rails_.size());
+  for (auto& rail : rails_) {
+    const asio::any_io_executor executor = rail->executor();
+    branches.emplace_back(executor, close_rail(std::move(rail)));
+  }
+  rails_.clear();
+  [[maybe_unused]] const auto closed =
+      co_await when_all(std::move(branches), std::function<void(const Error&)>());
+}
+
+}  // namespace corail

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/result.h"
+#include "engine/exec/task.h"
+#include "engine/rail/port.h"
+#include "engine/rail/rail.h"
+#include "engine/rail/rail_endpoint.h"
+
+namespace corail {
+
+/// All rails to one peer. The rails belong to their ports' executors, the set to the peer's home
+/// executor.
+///
+/// Owned by the peer; the ports outlive it. close() must have been awaited before destruction, and
+/// no read may run by then.
+class RailSet {
+ public:
+  RailSet() = default;
+  ~RailSet();
+  RailSet(const RailSet&) = delete;
+  RailSet& operator=(const RailSet&) = delete;
+
+  /// Opens a rail for every pair of ports. Pairs are made by index modulo, so that every port of
+  /// both sides is used although their numbers differ. All connect at once; if one fails the others
+  /// are closed and the first error is returned. Once only.
+  Task<Result<void>> open(std::span<const std::unique_ptr<Port>> ports,
+                          std::vector<RailEndpoint> remotes, RailWindow window, TimePoint deadline);
+
+  std::span<const std::unique_ptr<Rail>> rails() const noexcept { return rails_; }
+  std::vector<std::string> names() const;
+
+  /// Closes each rail and destroys it, on its own executor. Idempotent.
+  Task<void> close();
+
+ private:
+  std::vector<std::unique_ptr<Rail>> rails_;
+};
+
+}  // namespace corail

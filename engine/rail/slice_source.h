@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/rail/slice.h"
+
+namespace corail {
+
+/// One read's share of one rail: the rail asks it for the next slice whenever its window has room,
+/// so that a fast rail takes more. Owned by the read's task on that rail, used on the port's
+/// executor only, attached to one rail at a time.
+class SliceSource : public SliceSink {
+ public:
+  /// The next slice to post, at most `max_bytes` long, or nothing when there is none now. Once
+  /// nothing was returned the rail asks again only after an outcome of this source or
+  /// Rail::resume().
+  virtual std::optional<Slice> next(std::uint64_t max_bytes) noexcept = 0;
+
+  virtual ReadContext context() const noexcept = 0;
+};
+
+}  // namespace corail
