@@ -1,0 +1,106 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/random.h"
+#include "engine/base/result.h"
+#include "engine/base/units.h"
+#include "engine/exec/event.h"
+#include "engine/exec/op_table.h"
+#include "engine/exec/task.h"
+#include "engine/rail/mock/fault_script.h"
+#include "engine/rail/mock/mock_agenda.h"
+#include "engine/rail/mock/mock_holder.h"
+#include "engine/rail/mock/mock_link.h"
+#include "engine/rail/mock/mock_op.h"
+#include "engine/rail/transport.h"
+
+namespace corail {
+
+struct MockOptions {
+  MockOptions() {}
+
+  LinkModel link;
+  std::uint64_t max_slice_bytes = 32 * kMiB;
+  std::uint32_t max_slices = 256;
+  bool reports_landing = true;
+  /// A fence flushes the slices of every sink, as with one queue pair; else of its own sink only.
+  bool shared_fence = true;
+};
+
+/// What happened on a mock rail so far.
+struct MockCounters {
+  std::uint64_t posted = 0;         // slices
+  std::uint64_t packets = 0;        // placed
+  std::uint64_t stale_packets = 0;  // arrived after their slice's outcome, and were held back
+  std::uint64_t stray_writes = 0;   // the same, not held back: a guard is off
+  std::uint64_t fences = 0;
+};
+
+/// A modelled rail in this process: bytes are copied from the holder's memory into the destination,
+/// packet by packet, when the model says that they arrive. The model's device misbehaves as the
+/// script says; the transport guards against it as one over real devices must. In virtual time
+/// everything is exact and repeatable, in real time it is as fast as the model and the copying
+/// allow.
+///
+/// Ownership, thread and closing as Transport says. Clock, randomness and net must outlive it.
+class MockTransport final : public Transport {
+ public:
+  MockTransport(asio::any_io_executor executor, Clock& clock, Random& random, MockNet& net,
+                MockOptions options, FaultScript script);
+  ~MockTransport() override;
+  MockTransport(const MockTransport&) = delete;
+  MockTransport& operator=(const MockTransport&) = delete;
+
+  Task<Result<void>> connect(RailEndpoint remote, TimePoint deadline) override;
+  const Capabilities& capabilities() const noexcept override { return capabilities_; }
+  void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) override;
+  Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) override;
+  Task<void> close() override;
+  bool usable() const noexcept override { return channel_ != nullptr && !dead_; }
+
+  const MockCounters& counters() const noexcept { return counters_; }
+
+  /// Ends FaultKind::kStuckClose.
+  void unstick();
+
+ private:
+  void handle(const MockEvent& event);
+  void admit(OpKey key, const MockOp& op);
+  void send_next();
+  void send_packet(OpKey key, MockOp& op);
+  void place(const MockEvent& packet, MockOp& op);
+  void completed(OpKey key, MockOp& op);
+  void write_stray(const MockEvent& stray);
+  /// The packet's bytes, cut loose from the slice.
+  MockEvent stray_of(OpKey key, const MockOp& op, std::uint64_t from, std::uint64_t to);
+  void let_one_through(const SliceSink& sink);
+  void finish(OpKey key, Result<void> outcome);
+  void finish_all(const Error& error);
+  std::vector<OpKey> keys_of(bool (*wanted)(const MockOp&));
+
+  const asio::any_io_executor executor_;
+  Clock& clock_;
+  MockNet& net_;
+  const MockOptions options_;
+  const FaultScript script_;
+  const Capabilities capabilities_;
+  MockLink link_;
+  OpTable<MockOp> ops_;
+  std::deque<OpKey> wire_;  // admitted and not sent in full, in order; at most as many as ops_
+  std::shared_ptr<MockChannel> channel_;
+  MockCounters counters_;
+  Event unstuck_;
+  bool wire_busy_ = false;
+  bool dead_ = false;
+  bool closed_ = false;
+  MockAgenda agenda_;  // last: it calls back
+};
+
+}  // namespace corail
