@@ -14,14 +14,23 @@ namespace corail {
 /// Slices handed to the transport in one call, at most (I8).
 constexpr std::size_t kMaxPostBatch = 16;
 
+namespace {
+
+/// Only the transport's faults are the path's; a flush is somebody's fence (contract 6).
+bool is_path_fault(const Error& error) {
+  return error.error_class() == ErrorClass::kTransport && error.code() != Errc::kFlushed;
+}
+
+}  // namespace
+
 /// Stands between the transport and a share: frees the rail's window before the share learns of an
 /// outcome.
 class Rail::Attachment final : public SliceSink {
  public:
-  Attachment(Rail& rail, SliceSource& source) : rail_(rail), source_(source) {}
+  Attachment(Rail& rail, SliceSource& source) : rail_(rail), source_(&source) {}
 
   void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override {
-    source_.on_landed(slice, from, to);
+    if (source_ != nullptr) source_->on_landed(slice, from, to);
   }
 
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override {
@@ -31,18 +40,22 @@ class Rail::Attachment final : public SliceSink {
     --slices_in_flight_;
     if (outcome.ok()) {
       rail_.counters_.bytes += slice.length;
-    } else if (outcome.error().code() != Errc::kFlushed) {
+    } else if (is_path_fault(outcome.error())) {
       ++rail_.counters_.errors;
     }
     dry_ = false;
     // Posting from inside an outcome would re-enter the transport: the pump runs later, once per
     // batch.
     rail_.schedule_pump();
-    source_.on_outcome(slice, std::move(outcome));
+    if (source_ != nullptr) {
+      source_->on_outcome(slice, std::move(outcome));
+    } else if (slices_in_flight_ == 0) {
+      rail_.forget(*this);
+    }
   }
 
   Rail& rail_;
-  SliceSource& source_;
+  SliceSource* source_;  // null once abandoned
   std::uint64_t bytes_in_flight_ = 0;
   std::uint32_t slices_in_flight_ = 0;
   Duration submit_time_{};
@@ -55,6 +68,7 @@ Rail::Rail(std::string name, asio::any_io_executor executor, std::unique_ptr<Tra
       executor_(std::move(executor)),
       transport_(std::move(transport)),
       window_(window),
+      scope_(executor_),
       self_(std::make_shared<Rail*>(this)) {}
 
 Rail::~Rail() {
@@ -70,7 +84,7 @@ Task<Result<void>> Rail::connect(RailEndpoint remote, TimePoint deadline) {
 
 Rail::Attachment* Rail::find(const SliceSource& source) const noexcept {
   for (const auto& attachment : attachments_) {
-    if (&attachment->source_ == &source) return attachment.get();
+    if (attachment->source_ == &source) return attachment.get();
   }
   return nullptr;
 }
@@ -92,7 +106,18 @@ void Rail::detach(SliceSource& source) {
   Attachment* attachment = find(source);
   CORAIL_CHECK(attachment != nullptr, "only an attached share can be detached");
   CORAIL_CHECK(attachment->slices_in_flight_ == 0, "posted slices outlive no share (I6)");
-  attachments_.remove_if([&](const auto& entry) { return entry.get() == attachment; });
+  forget(*attachment);
+}
+
+void Rail::abandon(SliceSource& source) {
+  Attachment* attachment = find(source);
+  CORAIL_CHECK(attachment != nullptr, "only an attached share can be abandoned");
+  attachment->source_ = nullptr;
+  if (attachment->slices_in_flight_ == 0) forget(*attachment);
+}
+
+void Rail::forget(const Attachment& attachment) {
+  attachments_.remove_if([&](const auto& entry) { return entry.get() == &attachment; });
 }
 
 Duration Rail::submit_time(const SliceSource& source) const {
@@ -108,7 +133,17 @@ Task<Result<void>> Rail::fence(SliceSource& source, TimePoint deadline) {
   co_return ok_result();
 }
 
-Task<void> Rail::close() { co_await transport_->close(); }
+void Rail::begin_close() {
+  if (std::exchange(closing_, true)) return;
+  scope_.spawn(close_transport());
+}
+
+Task<void> Rail::close_transport() { co_await transport_->close(); }
+
+Task<void> Rail::close() {
+  begin_close();
+  co_await scope_.join();
+}
 
 void Rail::schedule_pump() {
   if (pump_scheduled_) return;
@@ -123,7 +158,7 @@ void Rail::schedule_pump() {
 Rail::Attachment* Rail::hungriest() const noexcept {
   Attachment* chosen = nullptr;
   for (const auto& attachment : attachments_) {
-    if (attachment->dry_) continue;
+    if (attachment->dry_ || attachment->source_ == nullptr) continue;
     if (chosen == nullptr || attachment->bytes_in_flight_ < chosen->bytes_in_flight_) {
       chosen = attachment.get();
     }
@@ -131,12 +166,15 @@ Rail::Attachment* Rail::hungriest() const noexcept {
   return chosen;
 }
 
+std::uint64_t Rail::whole_slice() const noexcept {
+  return std::min({window_.max_slice_bytes, window_.bytes, capabilities().max_slice_bytes});
+}
+
 bool Rail::has_room() const noexcept {
   if (slices_in_flight_ == 0) return true;
   if (slices_in_flight_ >= capabilities().max_slices) return false;
   // Only for a whole slice: a window that is nearly full would cut crumbs.
-  const std::uint64_t whole = std::min(window_.max_slice_bytes, window_.bytes);
-  return bytes_in_flight_ + whole <= window_.bytes;
+  return bytes_in_flight_ + whole_slice() <= window_.bytes;
 }
 
 void Rail::pump() {
@@ -149,14 +187,13 @@ void Rail::pump() {
 
 void Rail::post_batch(Attachment& attachment) {
   const Duration begin = thread_cpu_time();
-  const std::uint64_t limit =
-      std::min({window_.max_slice_bytes, window_.bytes, capabilities().max_slice_bytes});
+  const std::uint64_t limit = whole_slice();
   std::array<Slice, kMaxPostBatch> batch;
   std::size_t count = 0;
   // Shares take turns by bytes in flight; alone on the rail, one share fills whole batches.
   const std::size_t most = attachments_.size() == 1 ? batch.size() : 1;
   while (count < most && has_room()) {
-    const std::optional<Slice> slice = attachment.source_.next(limit);
+    const std::optional<Slice> slice = attachment.source_->next(limit);
     if (!slice) {
       attachment.dry_ = true;
       break;
@@ -169,7 +206,7 @@ void Rail::post_batch(Attachment& attachment) {
     ++counters_.reads;
   }
   if (count > 0) {
-    transport_->post(attachment.source_.context(), std::span(batch.data(), count), attachment);
+    transport_->post(attachment.source_->context(), std::span(batch.data(), count), attachment);
   }
   attachment.submit_time_ += thread_cpu_time() - begin;
 }

@@ -9,6 +9,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
+#include "engine/exec/task_scope.h"
 #include "engine/rail/slice_source.h"
 #include "engine/rail/transport.h"
 
@@ -25,7 +26,7 @@ struct RailWindow {
 struct RailCounters {
   std::uint64_t bytes = 0;   // of slices that landed whole
   std::uint64_t reads = 0;   // slices posted
-  std::uint64_t errors = 0;  // slices that failed, flushes not counted
+  std::uint64_t errors = 0;  // slices that the path failed; not flushes, nor the holder's answers
 };
 
 /// One path: a local port x a peer's port, with its transport and its window. Reads attach their
@@ -60,23 +61,36 @@ class Rail {
   /// Ends pulling. Every slice of the share must have had its outcome.
   void detach(SliceSource& source);
 
+  /// Ends pulling although slices are posted, because the device answers nothing any more: the
+  /// share hears of them no more and may go. Whoever calls this keeps their memory for ever
+  /// (contract 4).
+  void abandon(SliceSource& source);
+
   /// CPU time spent cutting and posting for this share so far.
   Duration submit_time(const SliceSource& source) const;
 
   /// See Transport::fence.
   Task<Result<void>> fence(SliceSource& source, TimePoint deadline);
 
+  /// Closes the transport, beside the caller: every posted slice gets its outcome, unless the
+  /// device hangs. Idempotent.
+  void begin_close();
+
+  /// The same, and returns when it is done. One caller at a time.
   Task<void> close();
 
  private:
   class Attachment;
 
   Attachment* find(const SliceSource& source) const noexcept;
+  void forget(const Attachment& attachment);
   Attachment* hungriest() const noexcept;
+  std::uint64_t whole_slice() const noexcept;
   bool has_room() const noexcept;
   void schedule_pump();
   void pump();
   void post_batch(Attachment& attachment);
+  Task<void> close_transport();
 
   const std::string name_;
   const asio::any_io_executor executor_;
@@ -87,6 +101,8 @@ class Rail {
   std::uint64_t bytes_in_flight_ = 0;
   std::uint32_t slices_in_flight_ = 0;
   bool pump_scheduled_ = false;
+  bool closing_ = false;
+  TaskScope scope_;  // closing
   /// Keeps a scheduled pump from touching a rail that is gone.
   std::shared_ptr<Rail*> self_;
 };

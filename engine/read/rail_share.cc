@@ -1,63 +1,83 @@
 #include "engine/read/rail_share.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <utility>
+
+#include "engine/base/check.h"
 
 namespace corail {
 
 RailShare::RailShare(SharedRead& read, Rail& rail, std::unique_ptr<BlockVerifier> verifier,
-                     const Clock& clock, Duration fence_deadline)
+                     Clock& clock, Duration fence_deadline)
     : read_(read),
       rail_(rail),
       verifier_(std::move(verifier)),
       clock_(clock),
       fence_deadline_(fence_deadline),
-      changed_(rail.executor()) {}
+      changed_(rail.executor()) {
+  in_flight_.reserve(rail.capabilities().max_slices);
+}
 
 Task<Result<void>> RailShare::run() {
   running_ = true;
   rail_.attach(*this);
-  bool fenced = false;
-  while (!done()) {
+  while (!done() && !stuck_) {
     co_await changed_.wait();
-    const bool give_up = read_.stopped.load(std::memory_order_acquire) || failure_.has_value();
-    if (give_up && in_flight_ > 0 && !fenced) {
-      fenced = true;
-      co_await fence();
-    }
+    if (giving_up() && !in_flight_.empty()) co_await make_quiescent();
   }
-  submit_time_ = rail_.submit_time(*this);
-  rail_.detach(*this);
   running_ = false;
+  submit_time_ = rail_.submit_time(*this);
+  if (stuck_) {
+    rail_.abandon(*this);
+    co_return std::move(*stuck_).on_rail(rail_.name());
+  }
+  rail_.detach(*this);
   if (failure_) co_return std::move(*failure_).on_rail(rail_.name());
   co_return ok_result();
 }
 
-Task<void> RailShare::fence() {
-  const TimePoint deadline = clock_.now() + fence_deadline_;
-  auto fenced = co_await rail_.fence(*this, deadline);
+Task<void> RailShare::make_quiescent() {
+  auto fenced = co_await rail_.fence(*this, clock_.now() + fence_deadline_);
   if (fenced) co_return;
   // The last step of the ladder (contract 4): without the device nothing of it writes any more.
-  if (!failure_) failure_ = std::move(fenced).error().at(Stage::kWait);
-  co_await rail_.close();
+  // Closing gives every slice its outcome, and is waited for as long as a fence.
+  rail_.begin_close();
+  bool expired = false;
+  const auto timer = clock_.make_timer(rail_.executor());
+  timer->wait_until(clock_.now() + fence_deadline_, [this, &expired](bool) {
+    expired = true;
+    changed_.notify();
+  });
+  while (!in_flight_.empty() && !expired) {
+    co_await changed_.wait();
+  }
+  if (!in_flight_.empty()) {
+    ++errors_;
+    stuck_ = std::move(fenced).error().at(Stage::kWait);
+  }
 }
 
 void RailShare::stop_requested() {
   if (running_) changed_.notify();
 }
 
+bool RailShare::giving_up() const noexcept {
+  return failure_.has_value() || read_.stopped.load(std::memory_order_acquire);
+}
+
 bool RailShare::done() const noexcept {
-  if (in_flight_ > 0) return false;
-  if (failure_ || read_.stopped.load(std::memory_order_acquire)) return true;
-  return exhausted_ && flushed_.empty();
+  if (!in_flight_.empty()) return false;
+  return giving_up() || (exhausted_ && flushed_.empty());
 }
 
 std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
-  if (failure_ || read_.stopped.load(std::memory_order_acquire)) return std::nullopt;
+  if (giving_up()) return std::nullopt;
   if (!flushed_.empty()) {
     const Slice slice = flushed_.back();
     flushed_.pop_back();
-    ++in_flight_;
-    ++reads_posted_;
+    started(slice);
     return slice;
   }
   const std::optional<SliceCursor::Cut> cut = read_.cursor.take(max_bytes);
@@ -75,37 +95,74 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.destination = read_.chunk_bases[span.chunk] + span.chunk_offset + within;
   slice.length = cut->length;
   slice.tag = cut->linear;
-  ++in_flight_;
-  ++reads_posted_;
+  started(slice);
   return slice;
 }
 
+void RailShare::started(const Slice& slice) {
+  Progress progress;
+  progress.tag = slice.tag;
+  in_flight_.push_back(progress);
+  ++reads_posted_;
+}
+
+std::uint64_t RailShare::ended(const Slice& slice) noexcept {
+  const auto found = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                  [&](const Progress& entry) { return entry.tag == slice.tag; });
+  CORAIL_CHECK(found != in_flight_.end(), "a slice has one outcome");
+  const std::uint64_t landed = found->landed;
+  *found = in_flight_.back();
+  in_flight_.pop_back();
+  return landed;
+}
+
+void RailShare::fail(Error error) noexcept {
+  if (error.error_class() == ErrorClass::kTransport) ++errors_;
+  if (!failure_) failure_ = std::move(error).at(Stage::kWait);
+}
+
 void RailShare::hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept {
-  if (!verifier_) return;
+  if (!verifier_ || giving_up()) return;
   const TimePoint begin = clock_.now();
   verifier_->landed(slice.tag + from, slice.tag + to);
   verify_time_ += clock_.now() - begin;
 }
 
 void RailShare::on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept {
+  const auto found = std::find_if(in_flight_.begin(), in_flight_.end(),
+                                  [&](const Progress& entry) { return entry.tag == slice.tag; });
+  CORAIL_CHECK(found != in_flight_.end() && found->landed == from, "a slice lands in order");
+  found->landed = to;
   hash(slice, from, to);
 }
 
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
-  --in_flight_;
-  if (outcome.ok()) {
-    if (!rail_.capabilities().reports_landing) hash(slice, 0, slice.length);
+  const std::uint64_t reported = ended(slice);
+  const bool reports = rail_.capabilities().reports_landing;
+  if (outcome.ok() && reports && reported != slice.length) {
+    // A device that says it is done although it is not (I3). Hashing would find it as well, but not
+    // every read is hashed.
+    fail(Error(
+        Errc::kByteCountMismatch,
+        fmt::format("a slice of {} bytes ended well after {} of them; check the rail's device",
+                    slice.length, reported)));
+  } else if (outcome.ok()) {
+    if (!reports) hash(slice, 0, slice.length);
     landed_bytes_ += slice.length;
-  } else if (outcome.error().code() == Errc::kFlushed) {
+  } else if (outcome.error().code() != Errc::kFlushed) {
+    fail(std::move(outcome).error());
+  } else if (giving_up()) {
+    // By our own fence, or by one that came first.
+  } else if (!rail_.usable()) {
+    // Posted again it would be flushed again, for ever.
+    fail(Error(Errc::kConnectionLost, "the rail went down while slices were posted on it"));
+  } else {
     // Not a failure: whoever fenced did it for a read of his own. Its bytes count when they land
     // again.
     if (verifier_) verifier_->restart(slice.tag, slice.tag + slice.length);
     flushed_.push_back(slice);
-  } else {
-    ++errors_;
-    if (!failure_) failure_ = std::move(outcome).error().at(Stage::kWait);
   }
-  if (in_flight_ == 0 || failure_) changed_.notify();
+  if (in_flight_.empty() || failure_) changed_.notify();
 }
 
 }  // namespace corail

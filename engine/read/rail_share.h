@@ -50,12 +50,12 @@ struct SharedRead {
 class RailShare final : public SliceSource {
  public:
   /// `verifier` is null when nothing is to be hashed.
-  RailShare(SharedRead& read, Rail& rail, std::unique_ptr<BlockVerifier> verifier,
-            const Clock& clock, Duration fence_deadline);
+  RailShare(SharedRead& read, Rail& rail, std::unique_ptr<BlockVerifier> verifier, Clock& clock,
+            Duration fence_deadline);
 
   /// Fails with the rail's first failure, the holder's refusal, or kStuck when not even closing the
-  /// rail made it quiescent. A share that was stopped ends in success: the session knows why it
-  /// stopped.
+  /// rail made it quiescent: only then may something still write, and the destination is to be kept
+  /// for ever. A share that was stopped ends in success: the session knows why it stopped.
   Task<Result<void>> run();
 
   /// On the rail's executor, once SharedRead::stopped is set; also after run() has returned.
@@ -75,22 +75,33 @@ class RailShare final : public SliceSource {
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override;
 
  private:
+  /// How much of a posted slice the transport has reported.
+  struct Progress {
+    std::uint64_t tag = 0;
+    std::uint64_t landed = 0;
+  };
+
+  bool giving_up() const noexcept;
   bool done() const noexcept;
+  void started(const Slice& slice);
+  std::uint64_t ended(const Slice& slice) noexcept;
+  void fail(Error error) noexcept;
   void hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept;
-  Task<void> fence();
+  Task<void> make_quiescent();
 
   SharedRead& read_;
   Rail& rail_;
   const std::unique_ptr<BlockVerifier> verifier_;
-  const Clock& clock_;
+  Clock& clock_;
   const Duration fence_deadline_;
   Event changed_;
   std::vector<Slice> flushed_;  // by somebody else's fence: to be posted again
+  std::vector<Progress> in_flight_;
   std::optional<Error> failure_;
+  std::optional<Error> stuck_;
   std::uint64_t landed_bytes_ = 0;
   std::uint64_t reads_posted_ = 0;
   std::uint64_t errors_ = 0;
-  std::uint32_t in_flight_ = 0;
   bool exhausted_ = false;
   bool running_ = false;
   Duration submit_time_{};

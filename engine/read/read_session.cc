@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/exec/shielded.h"
 #include "engine/exec/when_all.h"
 
 namespace corail {
@@ -53,7 +54,9 @@ void ReadSession::build_shares() {
 }
 
 void ReadSession::stop(Error reason) {
-  if (reason_ || !state_.try_cancel()) return;
+  // After the join there is nothing to stop: a cancel that is late on its way here has reached the
+  // atomic by then, and nobody would join the notice to the owner.
+  if (!posting_ || reason_ || !state_.try_cancel()) return;
   reason_ = std::move(reason);
   shared_.stopped.store(true, std::memory_order_release);
   for (const auto& share : shares_) {
@@ -90,7 +93,9 @@ Task<Result<void>> ReadSession::fan_out() {
     });
   });
   std::function<void(const Error&)> on_first_failure = [this](const Error& error) { stop(error); };
+  posting_ = true;
   auto results = co_await when_all(std::move(branches), std::move(on_first_failure));
+  posting_ = false;
   deadline.reset();
   co_await scope_.join();
   // Memory that may still be written outweighs why the read ended.
@@ -159,10 +164,27 @@ void ReadSession::count(ReadReport& report) const {
   }
 }
 
+Result<void> ReadSession::may_start() const {
+  if (request_.cancel.cancelled()) {
+    return Error(Errc::kCancelled, Stage::kSubmit, "the caller gave up before the read began");
+  }
+  if (clock_.now() >= request_.deadline) {
+    return Error(Errc::kDeadline, Stage::kSubmit, "no time was left when the read began");
+  }
+  return ok_result();
+}
+
 Task<Result<void>> ReadSession::run(ReadReport& report) {
+  // Asio's own cancellation must not throw through a read that has posted.
+  auto result = co_await shielded(attempt(report));
+  co_return result;
+}
+
+Task<Result<void>> ReadSession::attempt(ReadReport& report) {
   const EpochNumber epoch = state_.epoch();
   const TimePoint begin = clock_.now();
-  auto result = co_await fan_out();
+  auto result = may_start();
+  if (result) result = co_await fan_out();
   const TimePoint landed = clock_.now();
   report.stages.wait = landed - begin;
   count(report);

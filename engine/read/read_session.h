@@ -59,6 +59,8 @@ class ReadSession {
   ReadPhase phase() const noexcept { return state_.phase(); }
 
  private:
+  Result<void> may_start() const;
+  Task<Result<void>> attempt(ReadReport& report);
   void build_shares();
   void stop(Error reason);
   Task<void> tell_owner();
@@ -76,6 +78,7 @@ class ReadSession {
   SharedRead shared_;
   TaskScope scope_;  // the notice to the owner
   std::vector<std::shared_ptr<RailShare>> shares_;
+  bool posting_ = false;         // shares run: there is something to stop
   std::optional<Error> reason_;  // why the read was stopped; the first counts
   /// Makes a cancel that is on its way to home find out that the session is gone.
   std::shared_ptr<ReadSession*> self_;
