@@ -1,0 +1,44 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <memory>
+
+#include "engine/base/clock.h"
+#include "engine/base/result.h"
+#include "engine/exec/task.h"
+#include "engine/rail/rail_endpoint.h"
+#include "engine/rail/tcp/data_socket.h"
+#include "engine/rail/tcp/tcp_options.h"
+
+namespace corail {
+
+/// Opens data channels to a holder, one after the other: connects from the local address and shows
+/// the token.
+///
+/// Owned by the transport, which outlives every open(); on the executor's thread. abort() ends the
+/// open() that is under way, and all later ones.
+class ChannelOpener {
+ public:
+  /// The options must have been checked, and outlive this.
+  ChannelOpener(asio::any_io_executor executor, Clock& clock, const TcpOptions& options);
+
+  /// A channel that the holder has accepted. kConnectFailed, kConnectionLost, kDeadline: the path.
+  /// kRefused: the token is unknown. kIncompatible, kProtocol: no door of this version. kBusy.
+  Task<Result<std::unique_ptr<DataSocket>>> open(RailEndpoint remote, TimePoint deadline);
+
+  void abort() noexcept;
+
+ private:
+  struct Attempt;
+
+  Result<std::unique_ptr<DataSocket>> make_socket(bool v6) const;
+  Task<Result<void>> shake_hands(DataSocket& socket, RailEndpoint remote);
+
+  const asio::any_io_executor executor_;
+  Clock& clock_;
+  const TcpOptions& options_;
+  std::shared_ptr<Attempt> attempt_;
+  bool aborted_ = false;
+};
+
+}  // namespace corail

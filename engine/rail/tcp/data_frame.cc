@@ -1,0 +1,215 @@
+#include "engine/rail/tcp/data_frame.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace corail {
+namespace {
+
+/// Writes fields one behind the other.
+template <std::size_t kSize>
+class FieldWriter {
+ public:
+  template <typename Number>
+  FieldWriter& number(Number value) noexcept {
+    for (std::size_t i = 0; i < sizeof(Number); ++i) {
+      bytes_[at_++] = static_cast<std::byte>(value >> (8 * i));
+    }
+    return *this;
+  }
+  FieldWriter& bytes(std::span<const std::uint8_t> values) noexcept {
+    for (const std::uint8_t value : values) bytes_[at_++] = std::byte{value};
+    return *this;
+  }
+  std::array<std::byte, kSize> done() const noexcept { return bytes_; }
+
+ private:
+  std::array<std::byte, kSize> bytes_{};
+  std::size_t at_ = 0;
+};
+
+class FieldReader {
+ public:
+  explicit FieldReader(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+
+  template <typename Number>
+  Number number() noexcept {
+    Number value = 0;
+    for (std::size_t i = 0; i < sizeof(Number); ++i) {
+      value |= static_cast<Number>(std::to_integer<Number>(bytes_[at_ + i]) << (8 * i));
+    }
+    at_ += sizeof(Number);
+    return value;
+  }
+  void bytes(std::span<std::uint8_t> values) noexcept {
+    for (std::uint8_t& value : values) value = std::to_integer<std::uint8_t>(bytes_[at_++]);
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
+};
+
+Error breach(std::string detail) { return Error(Errc::kProtocol, std::move(detail)); }
+
+bool has_magic(FieldReader& reader) noexcept {
+  std::array<std::uint8_t, kChannelMagic.size()> magic{};
+  reader.bytes(magic);
+  return magic == kChannelMagic;
+}
+
+}  // namespace
+
+static_assert(kPrefaceBytes == kChannelMagic.size() + 4 + 4 + sizeof(ChannelToken));
+static_assert(kPrefaceAnswerBytes == kChannelMagic.size() + 4 + 4);
+static_assert(kRequestBytes == 4 + 4 + 5 * 8);
+static_assert(kReplyBytes == 4 + 4 + 3 * 8);
+static_assert(kMaxPayloadBytes <= kMaxReadBytes);
+
+PrefaceBytes encode(const Preface& preface) noexcept {
+  FieldWriter<kPrefaceBytes> writer;
+  writer.bytes(kChannelMagic).number(preface.version).number(std::uint32_t{0});
+  return writer.bytes(preface.token).done();
+}
+
+PrefaceAnswerBytes encode(const PrefaceAnswer& answer) noexcept {
+  FieldWriter<kPrefaceAnswerBytes> writer;
+  writer.bytes(kChannelMagic).number(answer.version);
+  return writer.number(static_cast<std::uint32_t>(answer.answer)).done();
+}
+
+RequestBytes encode(const Request& request) noexcept {
+  FieldWriter<kRequestBytes> writer;
+  writer.number(static_cast<std::uint32_t>(request.kind)).number(request.region.value());
+  writer.number(request.op.packed()).number(request.offset).number(request.length);
+  return writer.number(request.read.value()).number(request.epoch.value()).done();
+}
+
+ReplyBytes encode(const Reply& reply) noexcept {
+  FieldWriter<kReplyBytes> writer;
+  writer.number(static_cast<std::uint32_t>(reply.kind));
+  writer.number(static_cast<std::uint32_t>(reply.refusal)).number(reply.op.packed());
+  return writer.number(reply.offset).number(reply.length).done();
+}
+
+bool may_be_preface(std::span<const std::byte> first) noexcept {
+  const std::size_t known = std::min(first.size(), kChannelMagic.size());
+  for (std::size_t i = 0; i < known; ++i) {
+    if (std::to_integer<std::uint8_t>(first[i]) != kChannelMagic[i]) return false;
+  }
+  return true;
+}
+
+Result<Preface> decode_preface(std::span<const std::byte, kPrefaceBytes> bytes) {
+  FieldReader reader(bytes);
+  if (!has_magic(reader)) return breach("this is no data channel of corail");
+  Preface preface;
+  preface.version = reader.number<std::uint32_t>();
+  if (reader.number<std::uint32_t>() != 0 && preface.version == kChannelVersion) {
+    return breach("the reserved field of the preface is not zero");
+  }
+  reader.bytes(preface.token);
+  return preface;
+}
+
+Result<PrefaceAnswer> decode_preface_answer(std::span<const std::byte, kPrefaceAnswerBytes> bytes) {
+  FieldReader reader(bytes);
+  if (!has_magic(reader)) return breach("the answer is not that of a corail data channel");
+  PrefaceAnswer answer;
+  answer.version = reader.number<std::uint32_t>();
+  const auto number = reader.number<std::uint32_t>();
+  answer.answer = static_cast<ChannelAnswer>(number);
+  if (answer.answer > ChannelAnswer::kTooManyChannels) {
+    return breach(fmt::format("unknown answer {} to the preface", number));
+  }
+  return answer;
+}
+
+Result<Request> decode_request(std::span<const std::byte, kRequestBytes> bytes) {
+  FieldReader reader(bytes);
+  Request request;
+  const auto kind = reader.number<std::uint32_t>();
+  request.kind = static_cast<RequestKind>(kind);
+  request.region = RegionId(reader.number<std::uint32_t>());
+  request.op = OpKey::unpack(reader.number<std::uint64_t>());
+  request.offset = reader.number<std::uint64_t>();
+  request.length = reader.number<std::uint64_t>();
+  request.read = ReadId(reader.number<std::uint64_t>());
+  request.epoch = EpochNumber(reader.number<std::uint64_t>());
+  if (request.kind == RequestKind::kCancel) return request;
+  if (request.kind != RequestKind::kRead) return breach(fmt::format("unknown request {}", kind));
+  if (request.length == 0 || request.length > kMaxReadBytes) {
+    return breach(
+        fmt::format("a READ of {} bytes, allowed are 1 to {}", request.length, kMaxReadBytes));
+  }
+  if (!checked_add(request.offset, request.length)) {
+    return breach(fmt::format("a READ of {} bytes at offset {} overflows 64 bits", request.length,
+                              request.offset));
+  }
+  return request;
+}
+
+Result<Reply> decode_reply(std::span<const std::byte, kReplyBytes> bytes) {
+  FieldReader reader(bytes);
+  Reply reply;
+  const auto kind = reader.number<std::uint32_t>();
+  const auto refusal = reader.number<std::uint32_t>();
+  reply.kind = static_cast<ReplyKind>(kind);
+  reply.refusal = static_cast<Refusal>(refusal);
+  reply.op = OpKey::unpack(reader.number<std::uint64_t>());
+  reply.offset = reader.number<std::uint64_t>();
+  reply.length = reader.number<std::uint64_t>();
+  switch (reply.kind) {
+    case ReplyKind::kData:
+      if (reply.length == 0 || reply.length > kMaxPayloadBytes) {
+        return breach(fmt::format("a DATA frame of {} bytes, allowed are 1 to {}", reply.length,
+                                  kMaxPayloadBytes));
+      }
+      if (!checked_add(reply.offset, reply.length)) {
+        return breach(fmt::format("a DATA frame at offset {} overflows 64 bits", reply.offset));
+      }
+      return reply;
+    case ReplyKind::kCancelled:
+      return reply;
+    case ReplyKind::kRefused:
+      if (errc_of(reply.refusal) == Errc::kUnset) {
+        return breach(fmt::format("unknown refusal {}", refusal));
+      }
+      return reply;
+  }
+  return breach(fmt::format("unknown reply {}", kind));
+}
+
+Refusal refusal_of(Errc code) noexcept {
+  switch (code) {
+    case Errc::kLeaseExpired:
+      return Refusal::kLeaseExpired;
+    case Errc::kNotFound:
+      return Refusal::kNotFound;
+    case Errc::kGenerationChanged:
+      return Refusal::kGenerationChanged;
+    default:
+      return Refusal::kRefused;
+  }
+}
+
+Errc errc_of(Refusal refusal) noexcept {
+  switch (refusal) {
+    case Refusal::kNone:
+      return Errc::kUnset;
+    case Refusal::kRefused:
+      return Errc::kRefused;
+    case Refusal::kLeaseExpired:
+      return Errc::kLeaseExpired;
+    case Refusal::kNotFound:
+      return Errc::kNotFound;
+    case Refusal::kGenerationChanged:
+      return Errc::kGenerationChanged;
+  }
+  return Errc::kUnset;
+}
+
+}  // namespace corail

@@ -1,0 +1,80 @@
+#include "engine/rail/tcp/in_flight.h"
+
+#include <algorithm>
+
+#include "engine/base/check.h"
+
+namespace corail {
+
+void InFlight::add(const PostedSlice& posted) {
+  waiting_.push_back(posted);
+  outstanding_ += posted.slice.length;
+  ++live_;
+}
+
+std::optional<std::pair<OpKey, PostedSlice>> InFlight::start_next() {
+  if (waiting_.empty() || ops_.size() == ops_.capacity()) return std::nullopt;
+  const PostedSlice next = waiting_.front();
+  waiting_.pop_front();
+  const auto key = ops_.insert(next);
+  CORAIL_CHECK(key.has_value(), "a table with room took nothing");
+  return std::pair(*key, next);
+}
+
+void InFlight::received(OpKey key, std::uint64_t bytes) noexcept {
+  PostedSlice* const op = ops_.find(key);
+  if (op == nullptr) return;  // a sink closed the channel meanwhile
+  const PostedSlice before = *op;
+  op->received += bytes;
+  outstanding_ -= bytes;
+  if (!before.discard) {
+    before.sink->on_landed(before.slice, before.received, before.received + bytes);
+  }
+}
+
+void InFlight::end(OpKey key, Result<void> outcome) noexcept {
+  const PostedSlice* const op = ops_.find(key);
+  if (op == nullptr) return;
+  const PostedSlice ended = *op;
+  ops_.erase(key);
+  outstanding_ -= ended.slice.length - ended.received;
+  if (ended.discard) return;
+  --live_;
+  ended.sink->on_outcome(ended.slice, std::move(outcome));
+}
+
+std::vector<ReadId> InFlight::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {
+  std::vector<ReadId> reads;
+  const std::size_t before = given_up.size();
+  ops_.for_each([&](OpKey, PostedSlice& op) {
+    if (op.sink != &sink || op.discard) return;
+    op.discard = true;
+    given_up.push_back(op.slice);
+    if (std::find(reads.begin(), reads.end(), op.context.read) == reads.end()) {
+      reads.push_back(op.context.read);
+    }
+  });
+  std::erase_if(waiting_, [&](const PostedSlice& waiting) {
+    if (waiting.sink != &sink) return false;
+    outstanding_ -= waiting.slice.length;
+    given_up.push_back(waiting.slice);
+    return true;
+  });
+  live_ -= static_cast<std::uint32_t>(given_up.size() - before);
+  return reads;
+}
+
+void InFlight::end_all(const Error& error) {
+  std::vector<PostedSlice> ended;
+  ops_.for_each([&](OpKey key, PostedSlice& op) {
+    if (!op.discard) ended.push_back(op);
+    ops_.erase(key);
+  });
+  ended.insert(ended.end(), waiting_.begin(), waiting_.end());
+  waiting_.clear();
+  outstanding_ = 0;
+  live_ = 0;
+  for (const PostedSlice& posted : ended) posted.sink->on_outcome(posted.slice, error);
+}
+
+}  // namespace corail

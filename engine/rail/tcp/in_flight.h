@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/exec/op_table.h"
+#include "engine/rail/slice.h"
+
+namespace corail {
+
+/// A slice between post() and its outcome; fenced ones beyond it, until the holder ends them.
+struct PostedSlice {
+  Slice slice;
+  ReadContext context;
+  SliceSink* sink = nullptr;
+  std::uint64_t received = 0;
+  bool discard = false;  // it has had its outcome: bytes that still come are dropped
+};
+
+/// The slices of one channel. Whatever ends a slice goes through here, which is what makes outcomes
+/// exactly one each.
+///
+/// A fenced slice keeps its slot until the holder has ended it, so that its late frames are told
+/// from stale ones; until then further slices may have to wait for a slot. Owned by its channel; on
+/// the executor's thread. Sinks are called last in each function, and may post from within.
+class InFlight {
+ public:
+  explicit InFlight(std::uint32_t capacity) : ops_(capacity) {}
+
+  void add(const PostedSlice& posted);
+
+  /// Gives the oldest waiting slice a slot, if there are both. The caller asks the holder for it.
+  std::optional<std::pair<OpKey, PostedSlice>> start_next();
+
+  /// Null for an operation that does not exist, whoever made the key up.
+  PostedSlice* find(OpKey key) noexcept { return ops_.find(key); }
+
+  /// `bytes` more of the operation have been received, into its destination or away.
+  void received(OpKey key, std::uint64_t bytes) noexcept;
+
+  /// The operation is over, and its key stale.
+  void end(OpKey key, Result<void> outcome) noexcept;
+
+  /// Gives up all of the sink's slices: their bytes are dropped from now on. Adds them to
+  /// `given_up`; the caller tells the sink, once it has told the holder. Returns the reads to be
+  /// cancelled there.
+  std::vector<ReadId> give_up(const SliceSink& sink, std::vector<Slice>& given_up);
+
+  /// All slices have this outcome.
+  void end_all(const Error& error);
+
+  /// Bytes that are still to come.
+  std::uint64_t outstanding() const noexcept { return outstanding_; }
+  /// Slices without an outcome.
+  std::uint32_t live() const noexcept { return live_; }
+
+ private:
+  OpTable<PostedSlice> ops_;
+  std::deque<PostedSlice> waiting_;
+  std::uint64_t outstanding_ = 0;
+  std::uint32_t live_ = 0;
+};
+
+}  // namespace corail

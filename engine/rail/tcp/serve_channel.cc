@@ -1,0 +1,190 @@
+#include "engine/rail/tcp/serve_channel.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "engine/base/log.h"
+
+namespace corail {
+
+ServeChannel::ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
+                           SessionId session, LeaseGate& gate, const TcpOptions& options)
+    : socket_(std::move(socket)),
+      session_(session),
+      gate_(gate),
+      frame_bytes_(options.frame_bytes),
+      scope_(executor),
+      queue_changed_(executor) {}
+
+void ServeChannel::close() noexcept {
+  socket_->close();
+  queue_changed_.notify();
+}
+
+Task<void> ServeChannel::run() {
+  const PrefaceAnswerBytes answer = encode(PrefaceAnswer());
+  const auto state = co_await socket_->send_all(std::span(answer));
+  if (state == Transferred::State::kSome) {
+    scope_.spawn(read_requests());
+    co_await send_replies();
+  }
+  close();
+  co_await scope_.join();
+  batch_.clear();
+  serving_.reset();
+}
+
+Task<void> ServeChannel::read_requests() {
+  while (true) {
+    iovec target{incoming_.data() + incoming_bytes_, incoming_.size() - incoming_bytes_};
+    const Transferred moved = socket_->receive(std::span(&target, 1));
+    if (moved.state == Transferred::State::kLater) {
+      co_await socket_->readable();
+      continue;
+    }
+    if (moved.state != Transferred::State::kSome) break;
+    const auto taken = take(moved.bytes);
+    if (!taken.ok()) {
+      log(LogLevel::kWarning, "data channel of {} closed: {}", socket_->peer_name(),
+          taken.error().detail());
+      break;
+    }
+    // Whoever floods the channel with requests gets no more than its turn.
+    co_await socket_->yield();
+  }
+  close();
+}
+
+Result<void> ServeChannel::take(std::size_t count) {
+  incoming_bytes_ += count;
+  std::size_t at = 0;
+  while (incoming_bytes_ - at >= kRequestBytes) {
+    const auto bytes = std::span(incoming_).subspan(at).first<kRequestBytes>();
+    const auto request = decode_request(bytes);
+    if (!request.ok()) return request.error();
+    auto accepted = accept(*request);
+    if (!accepted.ok()) return accepted;
+    at += kRequestBytes;
+  }
+  std::copy(incoming_.begin() + static_cast<std::ptrdiff_t>(at),
+            incoming_.begin() + static_cast<std::ptrdiff_t>(incoming_bytes_), incoming_.begin());
+  incoming_bytes_ -= at;
+  return ok_result();
+}
+
+Result<void> ServeChannel::accept(const Request& request) {
+  if (request.kind == RequestKind::kCancel) {
+    cancel(request.read);
+    return ok_result();
+  }
+  if (queue_.size() >= kMaxQueuedReads) {
+    return Error(Errc::kProtocol, Stage::kServe,
+                 fmt::format("more than {} READs are waiting", kMaxQueuedReads));
+  }
+  Queued queued;
+  queued.request = request;
+  queue_.push_back(queued);
+  queue_changed_.notify();
+  return ok_result();
+}
+
+void ServeChannel::cancel(ReadId read) noexcept {
+  if (serving_ && serving_->read == read) serving_->cancelled = true;
+  for (Queued& queued : queue_) {
+    if (queued.request.read == read) queued.cancelled = true;
+  }
+}
+
+Task<void> ServeChannel::send_replies() {
+  while (socket_->is_open()) {
+    fill_batch();
+    if (batch_.empty()) {
+      co_await queue_changed_.wait();
+      continue;
+    }
+    const bool sent = co_await send_batch();
+    batch_.clear();
+    if (!sent) break;
+    // The other channels have their turn, and a CANCEL that has arrived is seen.
+    co_await socket_->yield();
+  }
+}
+
+Task<bool> ServeChannel::send_batch() {
+  while (!batch_.rest().empty()) {
+    const Transferred moved = socket_->send(batch_.rest());
+    if (moved.state == Transferred::State::kSome) {
+      batch_.sent(moved.bytes);
+      if (batch_.rest().empty()) break;
+    } else if (moved.state != Transferred::State::kLater) {
+      co_return false;
+    }
+    const bool open = co_await socket_->writable();
+    if (!open) co_return false;
+  }
+  co_return true;
+}
+
+void ServeChannel::fill_batch() {
+  while (batch_.has_room() && batch_.payload_bytes() < frame_bytes_) {
+    if (!serving_) {
+      if (queue_.empty()) return;
+      const Queued next = queue_.front();
+      queue_.pop_front();
+      start(next);
+    } else {
+      add_data();
+    }
+  }
+}
+
+void ServeChannel::start(const Queued& next) {
+  Reply reply;
+  reply.op = next.request.op;
+  if (next.cancelled) {
+    reply.kind = ReplyKind::kCancelled;
+    batch_.add(reply, {}, Pin());
+    return;
+  }
+  ReadContext context;
+  context.read = next.request.read;
+  context.epoch = next.request.epoch;
+  auto admitted =
+      gate_.admit(session_, context, next.request.region, next.request.offset, next.request.length);
+  if (!admitted.ok()) {
+    reply.kind = ReplyKind::kRefused;
+    reply.refusal = refusal_of(admitted.error().code());
+    batch_.add(reply, {}, Pin());
+    return;
+  }
+  CORAIL_CHECK(admitted->bytes.size() == next.request.length, "a gate admitted other bytes");
+  serving_.emplace();
+  serving_->op = next.request.op;
+  serving_->read = next.request.read;
+  serving_->bytes = std::move(admitted).value();
+}
+
+void ServeChannel::add_data() {
+  Serving& op = *serving_;
+  Reply reply;
+  reply.op = op.op;
+  if (op.cancelled) {
+    reply.kind = ReplyKind::kCancelled;
+    batch_.add(reply, {}, Pin());
+    serving_.reset();
+    return;
+  }
+  const std::uint64_t left = op.bytes.bytes.size() - op.sent;
+  reply.kind = ReplyKind::kData;
+  reply.offset = op.sent;
+  reply.length = std::min(left, frame_bytes_);
+  batch_.add(reply, op.bytes.bytes.subspan(op.sent, reply.length), op.bytes.pin);
+  op.sent += reply.length;
+  if (op.sent == op.bytes.bytes.size()) serving_.reset();
+}
+
+}  // namespace corail

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <asio/any_io_executor.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "engine/base/ids.h"
+#include "engine/base/result.h"
+#include "engine/exec/event.h"
+#include "engine/exec/task.h"
+#include "engine/exec/task_scope.h"
+#include "engine/memory/pin.h"
+#include "engine/rail/rail_door.h"
+#include "engine/rail/tcp/data_frame.h"
+#include "engine/rail/tcp/data_socket.h"
+#include "engine/rail/tcp/reply_batch.h"
+#include "engine/rail/tcp/tcp_options.h"
+
+namespace corail {
+
+/// The holder's end of one data channel: serves READs in their order, out of pinned memory.
+///
+/// Owned by the frame that awaits run(); everything on the door's executor. Gate and options must
+/// outlive it. close() makes run() return soon; when it has, no pin is held.
+class ServeChannel {
+ public:
+  ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
+               SessionId session, LeaseGate& gate, const TcpOptions& options);
+
+  /// Answers the preface, then serves until the requester closes, the protocol is broken, or
+  /// close().
+  Task<void> run();
+
+  void close() noexcept;
+
+ private:
+  struct Queued {
+    Request request;
+    bool cancelled = false;
+  };
+  struct Serving {
+    OpKey op;
+    ReadId read;
+    PinnedBytes bytes;
+    std::uint64_t sent = 0;
+    bool cancelled = false;
+  };
+
+  Task<void> read_requests();
+  Task<void> send_replies();
+  Task<bool> send_batch();
+  Result<void> take(std::size_t count);
+  Result<void> accept(const Request& request);
+  void cancel(ReadId read) noexcept;
+  void fill_batch();
+  void start(const Queued& next);
+  void add_data();
+
+  const std::unique_ptr<DataSocket> socket_;
+  const SessionId session_;
+  LeaseGate& gate_;
+  const std::uint64_t frame_bytes_;
+  TaskScope scope_;
+  Event queue_changed_;
+  std::deque<Queued> queue_;  // at most kMaxQueuedReads
+  std::optional<Serving> serving_;
+  ReplyBatch batch_;
+  std::array<std::byte, 64 * kRequestBytes> incoming_{};
+  std::size_t incoming_bytes_ = 0;
+};
+
+}  // namespace corail

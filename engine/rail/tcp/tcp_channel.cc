@@ -1,0 +1,130 @@
+#include "engine/rail/tcp/tcp_channel.h"
+
+#include <fmt/core.h>
+
+#include <span>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "engine/rail/tcp/data_frame.h"
+
+namespace corail {
+namespace {
+
+/// What a channel receives before the others on its thread have their turn.
+constexpr std::uint64_t kTurnBytes = kMiB;
+
+}  // namespace
+
+TcpChannel::TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
+                       const TcpOptions& options)
+    : socket_(std::move(socket)),
+      slices_(options.max_slices),
+      reader_(slices_, options.receive_bytes),
+      outbox_filled_(executor) {}
+
+void TcpChannel::start(TaskScope& scope) {
+  scope.spawn(receive_replies());
+  scope.spawn(send_requests());
+}
+
+void TcpChannel::post(const PostedSlice& posted) {
+  slices_.add(posted);
+  start_waiting();
+}
+
+void TcpChannel::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {
+  for (const ReadId read : slices_.give_up(sink, given_up)) {
+    Request cancel;
+    cancel.kind = RequestKind::kCancel;
+    cancel.read = read;
+    request(cancel);
+  }
+}
+
+void TcpChannel::end(const Error& error) {
+  if (!usable_) return;
+  usable_ = false;
+  socket_->close();
+  outbox_filled_.notify();
+  slices_.end_all(error);
+}
+
+void TcpChannel::start_waiting() {
+  while (const auto started = slices_.start_next()) {
+    const auto& [key, posted] = *started;
+    Request read;
+    read.op = key;
+    read.region = posted.slice.region;
+    read.offset = posted.slice.remote_offset;
+    read.length = posted.slice.length;
+    read.read = posted.context.read;
+    read.epoch = posted.context.epoch;
+    request(read);
+  }
+}
+
+void TcpChannel::request(const Request& request) {
+  const RequestBytes bytes = encode(request);
+  outbox_.insert(outbox_.end(), bytes.begin(), bytes.end());
+  outbox_filled_.notify();
+}
+
+Task<void> TcpChannel::receive_replies() {
+  std::uint64_t turn = 0;
+  while (usable_) {
+    const Transferred moved = socket_->receive(reader_.targets());
+    if (moved.state == Transferred::State::kSome) {
+      const bool drained = moved.bytes < reader_.room();
+      const auto advanced = reader_.advance(moved.bytes);
+      if (!advanced.ok()) {
+        const Error& breach = advanced.error();
+        end(Error(Errc::kRailFailed, breach.stage(), breach.detail())
+                .on_peer(socket_->peer_name()));
+        break;
+      }
+      start_waiting();
+      turn += moved.bytes;
+      if (!drained && turn < kTurnBytes) continue;
+      turn = 0;
+      if (!drained) {
+        co_await socket_->yield();
+        continue;
+      }
+    } else if (moved.state != Transferred::State::kLater) {
+      end(lost(moved));
+      break;
+    }
+    co_await socket_->readable();
+  }
+}
+
+Task<void> TcpChannel::send_requests() {
+  std::vector<std::byte> sending;
+  while (usable_) {
+    if (outbox_.empty()) {
+      co_await outbox_filled_.wait();
+      continue;
+    }
+    sending.clear();
+    sending.swap(outbox_);
+    const auto state = co_await socket_->send_all(std::span<const std::byte>(sending));
+    // The receiving side may still find bytes that came before the loss, and then ends the channel
+    // with the reason. Closing now would lose both.
+    if (state != Transferred::State::kSome) break;
+  }
+}
+
+Error TcpChannel::lost(const Transferred& how) const {
+  const std::string why = how.state == Transferred::State::kFailed
+                              ? std::generic_category().message(how.error)
+                              : std::string("closed by the holder");
+  return Error(Errc::kConnectionLost, Stage::kWait,
+               fmt::format("the data channel from {} was lost: {}; check that the holder runs and "
+                           "that the path is up",
+                           socket_->local_name(), why))
+      .on_peer(socket_->peer_name());
+}
+
+}  // namespace corail

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/exec/event.h"
+#include "engine/exec/task.h"
+#include "engine/exec/task_scope.h"
+#include "engine/rail/slice.h"
+#include "engine/rail/tcp/data_socket.h"
+#include "engine/rail/tcp/in_flight.h"
+#include "engine/rail/tcp/reply_reader.h"
+#include "engine/rail/tcp/tcp_options.h"
+
+namespace corail {
+
+/// The requester's end of one data channel: asks for slices, and lands what comes.
+///
+/// Owned by its transport, on whose executor everything happens. Two coroutines run in the scope
+/// given to start() until end(); the channel must outlive them. A cancel does not reach them: it
+/// comes as give_up().
+class TcpChannel {
+ public:
+  TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
+             const TcpOptions& options);
+
+  void start(TaskScope& scope);
+
+  /// The channel must be usable. Never calls a sink.
+  void post(const PostedSlice& posted);
+
+  /// Afterwards nothing writes into the destinations of the sink's slices, and the holder is being
+  /// told to stop. The socket stays. Adds the slices to `given_up`: their outcome is the caller's
+  /// to give.
+  void give_up(const SliceSink& sink, std::vector<Slice>& given_up);
+
+  /// Closes the socket and gives all slices this outcome. Idempotent.
+  void end(const Error& error);
+
+  bool usable() const noexcept { return usable_; }
+  std::uint64_t outstanding() const noexcept { return slices_.outstanding(); }
+  std::uint32_t live() const noexcept { return slices_.live(); }
+
+ private:
+  Task<void> receive_replies();
+  Task<void> send_requests();
+  void start_waiting();
+  void request(const Request& request);
+  Error lost(const Transferred& how) const;
+
+  const std::unique_ptr<DataSocket> socket_;
+  InFlight slices_;
+  ReplyReader reader_;
+  /// Encoded requests that wait for the socket. Bounded by the slots: one READ and one CANCEL each.
+  std::vector<std::byte> outbox_;
+  Event outbox_filled_;
+  bool usable_ = true;
+};
+
+}  // namespace corail

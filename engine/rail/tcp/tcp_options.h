@@ -1,0 +1,56 @@
+#pragma once
+
+#include <asio/ip/tcp.hpp>
+#include <cstdint>
+#include <string>
+#include <system_error>
+
+#include "engine/base/clock.h"
+#include "engine/base/result.h"
+#include "engine/base/units.h"
+#include "engine/rail/tcp/data_frame.h"
+
+namespace corail {
+
+/// Everything that can be tuned about tcp rails, for both sides of a port. A value.
+struct TcpOptions {
+  TcpOptions() {}
+
+  std::string local_address;  // numeric; rails leave from it, doors listen on it
+
+  /// Requester: sockets per rail, 1 to kMaxChannels.
+  std::uint32_t channels = 2;
+  /// Requester: posted slices without an outcome over all channels, 1 to kMaxQueuedReads.
+  std::uint32_t max_slices = 256;
+  /// Requester: the most that one receive takes, so that what is done with the bytes next finds
+  /// them in the cache.
+  std::uint64_t receive_bytes = 512 * kKiB;
+
+  /// Holder: 0 lets the kernel choose.
+  std::uint16_t port = 0;
+  /// Holder: payload behind one header, kMinFrameBytes to kMaxPayloadBytes.
+  std::uint64_t frame_bytes = kMaxPayloadBytes;
+  /// Holder: how long a connection may take to say who it is.
+  Duration preface_time = std::chrono::seconds(5);
+
+  /// Sizes of the kernel's buffers in bytes; 0 leaves them to its auto-tuning.
+  std::int32_t send_buffer = 0;
+  std::int32_t receive_buffer = 0;
+};
+
+inline constexpr std::uint32_t kMaxChannels = 16;
+inline constexpr std::uint64_t kMinFrameBytes = 4 * kKiB;
+
+/// Fails with kInvalidArgument, naming the option, its value and its range.
+Result<void> check_options(const TcpOptions& options);
+
+/// Buffer sizes, to be set before listen or connect, because they decide the window's scale.
+void apply_buffer_sizes(asio::ip::tcp::socket::native_handle_type socket,
+                        const TcpOptions& options) noexcept;
+
+/// Binds a fresh socket to the local address, with any port. The port is chosen at connect, so that
+/// one local port can serve connections to many peers.
+void bind_local_address(asio::ip::tcp::socket& socket, const asio::ip::address& address,
+                        std::error_code& error);
+
+}  // namespace corail

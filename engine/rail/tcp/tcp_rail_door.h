@@ -1,0 +1,67 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <asio/ip/tcp.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "engine/base/clock.h"
+#include "engine/base/result.h"
+#include "engine/exec/task.h"
+#include "engine/exec/task_scope.h"
+#include "engine/rail/rail_door.h"
+#include "engine/rail/tcp/data_socket.h"
+#include "engine/rail/tcp/tcp_options.h"
+
+namespace corail {
+
+/// Connections that have not shown a token yet, at most; one more is closed at once (I8).
+inline constexpr std::size_t kMaxHalfOpen = 64;
+/// Channels of one session through one door, at most.
+inline constexpr std::size_t kMaxSessionChannels = 64;
+
+/// Listens on a port's local address and serves the channels of admitted sessions.
+///
+/// Ownership and thread as RailDoor says. Its coroutines run in scopes of its own: close() joins
+/// all, drop_session() those of the session. A foreign protocol is closed at its first wrong byte,
+/// a silent connection after preface_time.
+class TcpRailDoor final : public RailDoor {
+ public:
+  TcpRailDoor(asio::any_io_executor executor, Clock& clock, TcpOptions options);
+  ~TcpRailDoor() override;
+  TcpRailDoor(const TcpRailDoor&) = delete;
+  TcpRailDoor& operator=(const TcpRailDoor&) = delete;
+
+  Result<void> open() override;
+  RailEndpoint admit_session(SessionId session, ChannelToken token, LeaseGate& gate) override;
+  Task<void> drop_session(SessionId session) override;
+  Task<void> close() override;
+
+ private:
+  struct HalfOpen;
+  struct Session;
+
+  Task<void> accept_channels();
+  Task<void> introduce(std::shared_ptr<HalfOpen> connection);
+  Task<Result<ChannelToken>> read_token(DataSocket& socket);
+  Task<void> turn_away(DataSocket& socket, ChannelAnswer answer);
+  Task<void> serve(std::shared_ptr<Session> session, std::unique_ptr<DataSocket> socket);
+  std::shared_ptr<Session> find(const ChannelToken& token) const noexcept;
+
+  const asio::any_io_executor executor_;
+  Clock& clock_;
+  const TcpOptions options_;
+  asio::ip::tcp::acceptor acceptor_;
+  const std::unique_ptr<Timer> pause_;
+  RailEndpoint endpoint_;
+  std::map<SessionId, std::shared_ptr<Session>> sessions_;
+  std::set<std::shared_ptr<HalfOpen>> half_open_;
+  TaskScope scope_;
+  bool closed_ = false;
+};
+
+}  // namespace corail
