@@ -107,10 +107,12 @@ Task<Result<Stream>> connect_any(asio::any_io_executor executor, Clock& clock, H
   for (const tcp::endpoint& endpoint : *endpoints) {
     const TimePoint now = clock.now();
     if (now >= deadline) co_return deadline_error(host_port, failures);
-    // An address that does not answer must not take the time of those after it.
-    const TimePoint share = now + (deadline - now) / static_cast<Duration::rep>(left);
+    // An address that does not answer must not take the time of those after it: all of the time
+    // that is left is shared, and the last one gets the rest.
+    const TimePoint until =
+        left == 1 ? deadline : now + (deadline - now) / static_cast<Duration::rep>(left);
     --left;
-    auto stream = co_await connect_one(executor, clock, endpoint, left == 0 ? deadline : share);
+    auto stream = co_await connect_one(executor, clock, endpoint, until);
     if (stream.ok()) co_return std::move(stream);
     if (!failures.empty()) failures += "; ";
     failures += endpoint_name(endpoint) + ": " + stream.error().detail();
