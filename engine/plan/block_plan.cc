@@ -62,9 +62,10 @@ std::uint64_t BlockPlan::cut_in(const Span& span, std::uint64_t from, std::uint6
 std::uint64_t BlockPlan::linear_of(std::uint32_t block, std::uint32_t lane) const noexcept {
   const auto begin = run_places_.begin() + lane_first_run_[lane];
   const auto end = run_places_.begin() + lane_first_run_[lane + 1];
-  const auto after = std::upper_bound(
-      begin + 1, end, block,
-      [](std::uint32_t value, const RunPlace& run) { return value < run.first_block; });
+  const auto after =
+      std::upper_bound(begin + 1, end, block, [this](std::uint32_t value, const RunPlace& place) {
+        return value < begin_block(tiles_[place.tile]);
+      });
   const RunPlace& run = *std::prev(after);
   const Tile& tile = tiles_[run.tile];
   const std::uint32_t row =

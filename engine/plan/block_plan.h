@@ -109,6 +109,7 @@ class BlockPlan {
   };
   /// Runs of equal blocks and stride whose segments abut: `rows` rows of `width` bytes, each the
   /// same cells of one block. Dense when rows abut as well; else each row is an interval by itself.
+  /// Tiles of the same lanes share their cells.
   struct Tile {
     std::uint64_t width = 0;
     std::uint32_t rows = 0;
@@ -127,13 +128,16 @@ class BlockPlan {
   };
   /// Which tile a run became part of, and as which cell.
   struct RunPlace {
-    std::uint32_t first_block = 0;
     std::uint32_t tile = 0;
     std::uint32_t cell = 0;
   };
 
   BlockPlan() = default;
 
+  /// The lowest block of the tile's rows.
+  static std::uint32_t begin_block(const Tile& tile) noexcept {
+    return tile.block_step > 0 ? tile.first_block : tile.first_block - (tile.rows - 1);
+  }
   std::size_t interval_at(std::uint64_t linear) const noexcept;
   std::size_t cell_at(const Tile& tile, std::uint64_t offset) const noexcept;
   /// A segment's extent in the linear space.

@@ -33,8 +33,10 @@ Result<BlockPlan> BlockPlanner::make() {
       !valid) {
     return std::move(valid).error();
   }
+  splits_segments_ = std::ranges::any_of(plan_.layout().lane_bytes(), [this](std::uint32_t bytes) {
+    return bytes > plan_.max_read_bytes_;
+  });
   plan_.total_bytes_ = blocks_ * plan_.layout().block_bytes();  // validate() saw that it fits
-  index_runs();
   sort_by_first_block();
   if (auto made = make_tiles(); !made) return std::move(made).error();
   list_intervals();
@@ -61,60 +63,55 @@ Result<void> BlockPlanner::check_arguments() const {
   return ok_result();
 }
 
-void BlockPlanner::index_runs() {
-  splits_segments_ = std::ranges::any_of(plan_.layout().lane_bytes(), [this](std::uint32_t bytes) {
-    return bytes > plan_.max_read_bytes_;
-  });
-  lane_of_run_.resize(runs_.runs());
-  plan_.run_places_.resize(runs_.runs());
-  plan_.lane_first_run_.reserve(plan_.layout().lanes() + std::size_t{1});
+/// Calls f(run, lane, first block) for each run of the table, in its order.
+template <typename F>
+void BlockPlanner::for_each_run(F f) const {
   std::uint32_t run = 0;
   for (std::uint32_t lane = 0; lane < plan_.layout().lanes(); ++lane) {
-    plan_.lane_first_run_.push_back(run);
     const std::uint32_t end = run + runs_.runs_per_lane[lane];
-    std::uint32_t block = 0;
-    for (; run < end; ++run) {
-      lane_of_run_[run] = lane;
-      plan_.run_places_[run].first_block = block;
-      block += runs_.count[run];
-    }
+    for (std::uint32_t block = 0; run < end; block += runs_.count[run++]) f(run, lane, block);
   }
-  plan_.lane_first_run_.push_back(run);
 }
 
 void BlockPlanner::sort_by_first_block() {
+  plan_.lane_first_run_.reserve(plan_.layout().lanes() + std::size_t{1});
+  plan_.lane_first_run_.push_back(0);
+  for (const std::uint32_t runs : runs_.runs_per_lane) {
+    plan_.lane_first_run_.push_back(plan_.lane_first_run_.back() + runs);
+  }
   // A counting sort: linear, and it keeps the lanes of a group in order.
-  first_block_begin_.assign(std::size_t{blocks_} + 2, 0);
-  for (const auto& place : plan_.run_places_) ++first_block_begin_[place.first_block + 2];
-  for (std::size_t i = 2; i < first_block_begin_.size(); ++i) {
-    first_block_begin_[i] += first_block_begin_[i - 1];
-  }
+  group_begin_.assign(std::size_t{blocks_} + 2, 0);
+  for_each_run([this](std::uint32_t, std::uint32_t, std::uint32_t first_block) {
+    ++group_begin_[std::size_t{first_block} + 2];
+  });
+  for (std::size_t i = 2; i < group_begin_.size(); ++i) group_begin_[i] += group_begin_[i - 1];
   by_first_block_.resize(runs_.runs());
-  for (std::uint32_t run = 0; run < by_first_block_.size(); ++run) {
-    by_first_block_[first_block_begin_[plan_.run_places_[run].first_block + 1]++] = run;
-  }
+  for_each_run([this](std::uint32_t run, std::uint32_t lane, std::uint32_t first_block) {
+    by_first_block_[group_begin_[std::size_t{first_block} + 1]++] = {run, lane};
+  });
 }
 
 Result<void> BlockPlanner::make_tiles() {
-  plan_.cells_.reserve(runs_.runs());
+  plan_.run_places_.resize(runs_.runs());
   for (std::uint32_t block = 0; block < blocks_; ++block) {
-    const std::size_t begin = first_block_begin_[block];
-    const std::size_t end = first_block_begin_[block + std::size_t{1}];
+    const std::size_t begin = group_begin_[block];
+    const std::size_t end = group_begin_[std::size_t{block} + 1];
     if (begin == end) continue;
-    load_keys(begin, end);
-    if (auto grouped = group_keys(block); !grouped) return grouped;
+    const auto group = std::span<const RunOfLane>(by_first_block_).subspan(begin, end - begin);
+    load_keys(group);
+    if (auto made = make_group(group, block); !made) return made;
   }
-  return close_tiles();
+  return number_intervals();
 }
 
-void BlockPlanner::load_keys(std::size_t begin, std::size_t end) {
+void BlockPlanner::load_keys(std::span<const RunOfLane> group) {
   // The lanes of one group after another usually lie in the same order in memory, so the order of
   // the group before saves most sorts.
-  const bool guess = key_order_.size() == end - begin;
+  const bool guess = key_order_.size() == group.size();
   keys_.clear();
-  for (std::uint32_t i = 0; i < end - begin; ++i) {
+  for (std::uint32_t i = 0; i < group.size(); ++i) {
     const std::uint32_t position = guess ? key_order_[i] : i;
-    const std::uint32_t run = by_first_block_[begin + position];
+    const std::uint32_t run = group[position].run;
     const std::uint32_t count = runs_.count[run];
     const std::int64_t stride = count == 1 ? 0 : runs_.stride[run];
     const std::uint64_t below =
@@ -132,35 +129,38 @@ void BlockPlanner::load_keys(std::size_t begin, std::size_t end) {
   }
 }
 
-Result<void> BlockPlanner::group_keys(std::uint32_t first_block) {
+Result<void> BlockPlanner::make_group(std::span<const RunOfLane> group, std::uint32_t first_block) {
   const std::span<const std::uint32_t> lane_bytes = plan_.layout().lane_bytes();
-  bool open = false;  // tiles never reach over groups
-  for (const RunKey& key : keys_) {
-    const std::uint32_t run = by_first_block_[first_block_begin_[first_block] + key.position];
-    const std::uint32_t lane = lane_of_run_[run];
+  twin_tile_ = std::exchange(group_tile_, plan_.tiles_.size());
+  std::size_t begin_key = 0;  // of the tile at hand
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    const RunKey& key = keys_[i];
+    const RunOfLane run = group[key.position];
+    const std::uint32_t bytes = lane_bytes[run.lane];
     auto region = region_of(key, run);
     if (!region) return std::move(region).error();
-    if (!open || !extends_tile(key, *region, lane_bytes[lane])) {
+    if (i == 0 || !extends_tile(key, *region, bytes)) {
+      if (i > 0) close_tile(group, begin_key, i);
       open_tile(key, *region, first_block);
-      open = true;
+      begin_key = i;
     }
     BlockPlan::Tile& tile = plan_.tiles_.back();
-    plan_.run_places_[run].tile = static_cast<std::uint32_t>(plan_.tiles_.size() - 1);
-    plan_.run_places_[run].cell = tile.end_cell++;
-    plan_.cells_.push_back({tile.width, lane, lane_bytes[lane]});
-    tile.width += lane_bytes[lane];
+    plan_.cells_.push_back({tile.width, run.lane, bytes});
+    tile.width += bytes;
+    ++tile.end_cell;
   }
+  close_tile(group, begin_key, keys_.size());
   return ok_result();
 }
 
-Result<std::uint32_t> BlockPlanner::region_of(const RunKey& key, std::uint32_t run) {
-  const std::uint32_t bytes = plan_.layout().lane_bytes()[lane_of_run_[run]];
+Result<std::uint32_t> BlockPlanner::region_of(const RunKey& key, RunOfLane run) {
+  const std::uint32_t bytes = plan_.layout().lane_bytes()[run.lane];
   const std::uint64_t length =
       stride_magnitude(key.stride) * (key.count - std::uint64_t{1}) + bytes;
   const std::span<const Region> regions = regions_.regions();
   if (region_guess_ < regions.size()) {
     const Region& guess = regions[region_guess_];
-    const std::uint64_t offset = key.low - guess.base;  // huge where low lies before the region
+    const std::uint64_t offset = key.low - guess.base;
     if (key.low >= guess.base && offset < guess.length && length <= guess.length - offset) {
       return region_guess_;
     }
@@ -170,7 +170,7 @@ Result<std::uint32_t> BlockPlanner::region_of(const RunKey& key, std::uint32_t r
     return Error(Errc::kBadRunTable, Stage::kPlan,
                  fmt::format("run {} of lane {} (addresses {:#x} to {:#x}) lies in none of the {} "
                              "regions that the peer published, or crosses the border of one",
-                             run, lane_of_run_[run], key.low, key.low + length, regions.size()));
+                             run.run, run.lane, key.low, key.low + length, regions.size()));
   }
   region_guess_ = static_cast<std::uint32_t>(found);
   return region_guess_;
@@ -182,8 +182,8 @@ bool BlockPlanner::extends_tile(const RunKey& key, std::uint32_t region,
   const RemoteTile& remote = remote_tiles_.back();
   // Rows wider than the stride would overlap; the runs are kept apart, and the overlap is found
   // once the intervals are sorted.
-  const bool fits = key.count == 1 || tile.width + bytes <= remote.stride;
-  return key.count == tile.rows && key.stride == remote.signed_stride && region == remote.region &&
+  const bool fits = key.count == 1 || tile.width + bytes <= stride_magnitude(key.stride);
+  return key.count == tile.rows && key.stride == remote.stride && region == remote.region &&
          key.low == remote.low + tile.width && fits;
 }
 
@@ -195,13 +195,38 @@ void BlockPlanner::open_tile(const RunKey& key, std::uint32_t region, std::uint3
   tile.first_cell = static_cast<std::uint32_t>(plan_.cells_.size());
   tile.end_cell = tile.first_cell;
   plan_.tiles_.push_back(tile);
-  remote_tiles_.push_back({key.low, key.stride, stride_magnitude(key.stride), region});
+  remote_tiles_.push_back({key.low, key.stride, region});
 }
 
-Result<void> BlockPlanner::close_tiles() {
+void BlockPlanner::close_tile(std::span<const RunOfLane> group, std::size_t begin_key,
+                              std::size_t end_key) {
+  BlockPlan::Tile& tile = plan_.tiles_.back();
+  // Blocks saved apart mostly have the same lanes in the same order; the cells of the group before
+  // then serve again, and the plan stays small although the prefix is in pieces.
+  if (twin_tile_ < group_tile_) {
+    const BlockPlan::Tile& twin = plan_.tiles_[twin_tile_++];
+    const auto cells = plan_.cells_.begin();
+    const bool equal = std::equal(
+        cells + twin.first_cell, cells + twin.end_cell, cells + tile.first_cell,
+        cells + tile.end_cell,
+        [](const BlockPlan::Cell& a, const BlockPlan::Cell& b) { return a.lane == b.lane; });
+    if (equal) {
+      plan_.cells_.resize(tile.first_cell);
+      tile.first_cell = twin.first_cell;
+      tile.end_cell = twin.end_cell;
+    }
+  }
+  const auto index = static_cast<std::uint32_t>(plan_.tiles_.size() - 1);
+  std::uint32_t cell = tile.first_cell;
+  for (std::size_t i = begin_key; i < end_key; ++i) {
+    plan_.run_places_[group[keys_[i].position].run] = {index, cell++};
+  }
+}
+
+Result<void> BlockPlanner::number_intervals() {
   for (std::size_t i = 0; i < plan_.tiles_.size(); ++i) {
     BlockPlan::Tile& tile = plan_.tiles_[i];
-    tile.dense = tile.rows == 1 || tile.width == remote_tiles_[i].stride;
+    tile.dense = tile.rows == 1 || tile.width == stride_magnitude(remote_tiles_[i].stride);
     tile.first_interval = static_cast<std::uint32_t>(intervals_);
     intervals_ += tile.dense ? 1 : tile.rows;
     if (intervals_ > limits_.max_intervals) {
@@ -219,9 +244,10 @@ void BlockPlanner::list_intervals() {
   for (std::uint32_t i = 0; i < plan_.tiles_.size(); ++i) {
     const std::uint32_t intervals = plan_.tiles_[i].dense ? 1 : plan_.tiles_[i].rows;
     std::uint64_t address = remote_tiles_[i].low;
+    const std::uint64_t stride = stride_magnitude(remote_tiles_[i].stride);
     for (std::uint32_t row = 0; row < intervals; ++row) {
       remote_intervals_.push_back({address, i, row});
-      address += remote_tiles_[i].stride;
+      address += stride;
     }
   }
   const auto order = [](const RemoteInterval& a, const RemoteInterval& b) {
@@ -232,7 +258,24 @@ void BlockPlanner::list_intervals() {
   }
 }
 
+std::uint64_t BlockPlanner::length_of(const RemoteInterval& interval) const {
+  const BlockPlan::Tile& tile = plan_.tiles_[interval.tile];
+  return tile.dense ? tile.rows * tile.width : tile.width;
+}
+
+std::size_t BlockPlanner::count_stretches() const {
+  // Touching regions are not told apart: a lower bound, to reserve by.
+  std::size_t stretches = 0;
+  std::uint64_t end = 0;
+  for (const RemoteInterval& interval : remote_intervals_) {
+    if (interval.address != end) ++stretches;
+    end = interval.address + length_of(interval);
+  }
+  return stretches;
+}
+
 Result<void> BlockPlanner::lay_out() {
+  plan_.spans_.reserve(count_stretches());
   plan_.intervals_.reserve(intervals_);
   plan_.interval_linear_.resize(intervals_);
   Stretch stretch;
@@ -251,10 +294,9 @@ Result<void> BlockPlanner::lay_out() {
       if (!first) split(stretch, linear);
       stretch = {linear, interval.address, region};
     }
-    const BlockPlan::Tile& tile = plan_.tiles_[interval.tile];
-    const std::uint64_t length = tile.dense ? tile.rows * tile.width : tile.width;
+    const std::uint64_t length = length_of(interval);
     plan_.intervals_.push_back({linear, interval.tile, interval.row});
-    plan_.interval_linear_[tile.first_interval + interval.row] = linear;
+    plan_.interval_linear_[plan_.tiles_[interval.tile].first_interval + interval.row] = linear;
     linear += length;
     remote_end = interval.address + length;
   }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/plan/block_plan.h"
@@ -23,6 +24,10 @@ class BlockPlanner {
   Result<BlockPlan> make();
 
  private:
+  struct RunOfLane {
+    std::uint32_t run = 0;
+    std::uint32_t lane = 0;
+  };
   /// A run as the grouping sees it.
   struct RunKey {
     std::uint64_t low = 0;    // lowest address
@@ -33,8 +38,7 @@ class BlockPlanner {
   /// What a tile needs only until it is laid out.
   struct RemoteTile {
     std::uint64_t low = 0;
-    std::int64_t signed_stride = 0;
-    std::uint64_t stride = 0;  // its magnitude
+    std::int64_t stride = 0;
     std::uint32_t region = 0;
   };
   struct RemoteInterval {
@@ -50,16 +54,20 @@ class BlockPlanner {
   };
 
   Result<void> check_arguments() const;
-  void index_runs();
+  template <typename F>
+  void for_each_run(F f) const;
   void sort_by_first_block();
   Result<void> make_tiles();
-  void load_keys(std::size_t begin, std::size_t end);
-  Result<void> group_keys(std::uint32_t first_block);
-  Result<std::uint32_t> region_of(const RunKey& key, std::uint32_t run);
+  void load_keys(std::span<const RunOfLane> group);
+  Result<void> make_group(std::span<const RunOfLane> group, std::uint32_t first_block);
+  Result<std::uint32_t> region_of(const RunKey& key, RunOfLane run);
   bool extends_tile(const RunKey& key, std::uint32_t region, std::uint32_t bytes) const;
   void open_tile(const RunKey& key, std::uint32_t region, std::uint32_t first_block);
-  Result<void> close_tiles();
+  void close_tile(std::span<const RunOfLane> group, std::size_t begin_key, std::size_t end_key);
+  Result<void> number_intervals();
   void list_intervals();
+  std::uint64_t length_of(const RemoteInterval& interval) const;
+  std::size_t count_stretches() const;
   Result<void> lay_out();
   void split(const Stretch& stretch, std::uint64_t end);
   void open_chunk(std::uint64_t linear, std::uint32_t region);
@@ -71,13 +79,14 @@ class BlockPlanner {
   const PlanLimits limits_;
   BlockPlan plan_;
 
-  std::vector<std::uint32_t> lane_of_run_;
-  std::vector<std::uint32_t> by_first_block_;     // runs, ordered by their first block
-  std::vector<std::uint32_t> first_block_begin_;  // blocks + 1 positions in it
-  std::vector<RunKey> keys_;                      // of the group at hand
-  std::vector<std::uint32_t> key_order_;          // the previous group's order, as a first guess
+  std::vector<RunOfLane> by_first_block_;
+  std::vector<std::uint32_t> group_begin_;  // by first block, plus one: positions in it
+  std::vector<RunKey> keys_;                // of the group at hand, sorted
+  std::vector<std::uint32_t> key_order_;    // the previous group's order, as a first guess
   std::vector<RemoteTile> remote_tiles_;
   std::vector<RemoteInterval> remote_intervals_;
+  std::size_t group_tile_ = 0;  // the first tile of the group at hand
+  std::size_t twin_tile_ = 0;   // the previous group's tile that the next one may equal
   std::uint64_t intervals_ = 0;
   std::uint32_t region_guess_ = 0;
   std::uint32_t chunk_region_ = 0;  // of the last chunk
