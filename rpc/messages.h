@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/ids.h"
+#include "engine/base/region_table.h"
+#include "engine/plan/layout.h"
+#include "engine/rail/rail_endpoint.h"
+#include "engine/store/store_types.h"
+#include "rpc/options.h"
+
+namespace corail {
+
+/// The messages of the control channel in the engine's words; proto/ has their fields, units and
+/// trust. What codec.h decodes has been range-checked field by field.
+
+/// Versions of the messages that this build speaks.
+inline constexpr std::uint32_t kProtocolMin = 1;
+inline constexpr std::uint32_t kProtocolMax = 1;
+/// The only way to authenticate today.
+inline constexpr std::string_view kAuthNone = "none";
+
+inline constexpr std::size_t kMaxNodeNameBytes = 256;
+inline constexpr std::size_t kMaxAuthMethods = 8;
+inline constexpr std::size_t kMaxAuthMethodBytes = 64;
+inline constexpr std::size_t kMaxAuthBytes = 16 * 1024;
+inline constexpr std::uint32_t kMaxRails = 64;
+inline constexpr std::size_t kMaxDescriptionBytes = 256;
+inline constexpr std::size_t kMaxErrorDetailBytes = 1024;
+inline constexpr std::uint32_t kMaxTtlMs = 86'400'000;
+
+struct NodeIdentity {
+  NodeId node;
+  BootId boot;
+  std::string name;  // printable, for people
+};
+
+enum class Service : std::uint8_t { kBlocks = 1 };
+
+struct HelloRequest {
+  std::uint32_t protocol_min = kProtocolMin;
+  std::uint32_t protocol_max = kProtocolMax;
+  std::uint64_t features = 0;
+  NodeIdentity identity;
+  Service service = Service::kBlocks;
+  std::vector<std::string> auth_methods;
+  std::string auth_bytes;
+};
+
+enum class HelloStep : std::uint8_t { kDone = 1, kAuthenticate = 2 };
+
+struct HelloAnswer {
+  std::uint32_t protocol_version = 0;
+  std::uint64_t features = 0;
+  NodeIdentity identity;
+  HelloStep step = HelloStep::kDone;
+  std::string auth_method;
+  std::string auth_bytes;
+};
+
+struct OpenRailsRequest {
+  std::uint32_t rail_count = 0;
+  std::vector<std::string> descriptions;  // none, or one per rail; printable
+};
+
+struct OpenRailsAnswer {
+  std::vector<RailEndpoint> rails;
+  RegionTable regions;
+};
+
+/// A query as the holder decodes it: views into the message's body.
+struct QueryBlocks {
+  ReadId read;
+  std::string_view name_space;
+  std::vector<std::string_view> hashes;
+  Duration ttl{};               // 0: the holder's default
+  std::uint64_t layout_id = 0;  // 0: any
+};
+
+/// A query's answer as the requester decodes it. Lengths agree with each other, the layout is the
+/// one expected; the addresses in the runs are still the holder's word, which plan_block_read()
+/// checks.
+struct TransferAnswer {
+  QueryAnswer blocks;
+  std::shared_ptr<const RegionTable> regions;  // at least as new as the answer; see SessionClient
+  std::uint64_t run_table_bytes = 0;           // of the message: runs and template
+  std::uint64_t answer_bytes = 0;              // on the wire, frame header included
+};
+
+}  // namespace corail

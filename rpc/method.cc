@@ -1,0 +1,36 @@
+#include "rpc/method.h"
+
+namespace corail {
+namespace {
+
+constexpr std::uint32_t kSmall = 4 * kKiB;
+
+}  // namespace
+
+MethodLimits limits_of(Method method) noexcept {
+  switch (method) {
+    case Method::kHello:
+      return {"Hello", 64 * kKiB, 64 * kKiB, 0};
+    case Method::kOpenRails:
+      // The answer holds up to kMaxRegions regions with a key for each of 64 ports.
+      return {"OpenRails", 64 * kKiB, 4 * kMiB, 0};
+    case Method::kGetRegions:
+      return {"GetRegions", kSmall, 4 * kMiB, 0};
+    case Method::kRegionsChanged:
+      return {"RegionsChanged", 0, 0, kSmall};
+    case Method::kQueryBlocksForTransfer:
+      // 65,536 hashes of 64 bytes with two bytes of framing each, and the rest.
+      return {"QueryBlocksForTransfer", 5 * kMiB, kMaxFrameBytes, 0};
+    case Method::kConfirmAndRelease:
+      return {"ConfirmAndRelease", kSmall, kSmall, 0};
+    case Method::kReleaseLease:
+      return {"ReleaseLease", kSmall, kSmall, 0};
+    case Method::kQuiesceRead:
+      return {"QuiesceRead", kSmall, kSmall, 0};
+    case Method::kNone:
+      break;
+  }
+  return {"unknown", 64 * kKiB, 0, 64 * kKiB};
+}
+
+}  // namespace corail

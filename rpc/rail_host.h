@@ -1,0 +1,27 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/base/result.h"
+#include "engine/exec/task.h"
+#include "engine/rail/rail_endpoint.h"
+
+namespace corail {
+
+/// The holder's doors for data channels, as the control channel sees them. Implemented by the node
+/// over its ports; members are called on the home executor.
+class RailHost {
+ public:
+  virtual ~RailHost() = default;
+
+  /// Lets the session's data channels in and says where they shall connect to, with the token that
+  /// opens each: 1 to 64 endpoints.
+  virtual Task<Result<std::vector<RailEndpoint>>> admit(SessionId session) = 0;
+
+  /// Forgets the session. When it returns nothing is being sent for it any more (I6). Called once
+  /// for each session that was admitted, or tried to be.
+  virtual Task<void> drop(SessionId session) = 0;
+};
+
+}  // namespace corail
