@@ -100,6 +100,7 @@ class BlockPlan {
 
  private:
   friend class BlockPlanner;
+  friend class TileMaker;
 
   /// One lane within a row of a tile.
   struct Cell {
