@@ -1,0 +1,90 @@
+#include "test/support/read_rig.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "engine/base/check.h"
+
+namespace corail::test {
+
+RigRead::RigRead(VirtualWorld& world, Owner& owner, ReadRequest request)
+    : world_(world),
+      chunks_(request.chunks),
+      session_(world.executor(), world.clock(), owner, std::move(request)) {}
+
+Task<Result<void>> RigRead::run() {
+  auto result = co_await session_.run(report_);
+  ended_ = world_.now();
+  if (!result) {
+    for (const SlabChunk& chunk : chunks_) canaries_.emplace_back(chunk.bytes(), 0xC0FFEE);
+  }
+  co_return result;
+}
+
+std::vector<std::byte*> RigRead::bases() const {
+  std::vector<std::byte*> bases;
+  for (const SlabChunk& chunk : chunks_) bases.push_back(chunk.bytes().data());
+  return bases;
+}
+
+std::uint64_t RigRead::late_bytes() const {
+  std::uint64_t late = 0;
+  for (const Canary& canary : canaries_) late += canary.changed_bytes();
+  return late;
+}
+
+namespace {
+
+SlabPoolOptions pool_options() {
+  SlabPoolOptions options;
+  options.slab_bytes = 64 * kMiB;
+  return options;
+}
+
+}  // namespace
+
+ReadRig::ReadRig(const HeldShape& shape, std::vector<RailPlan> plans, std::uint64_t seed)
+    : held(shape, seed),
+      rails(world, held, std::move(plans), seed),
+      owner(world.executor(), world.clock()),
+      pool(pool_options()) {
+  limits.max_read_bytes = kMiB;
+  limits.max_chunk_bytes = 8 * kMiB;
+}
+
+ReadRequest ReadRig::request() {
+  ReadRequest request;
+  request.read = ReadId(next_read_++);
+  request.plan = held.plan(limits);
+  for (const ChunkSpec& spec : request.plan->chunks()) {
+    auto chunk = pool.allocate(spec.bytes, spec.numa_node);
+    CORAIL_CHECK(chunk, "the test's pool is large enough");
+    request.chunks.push_back(std::move(*chunk));
+  }
+  request.rails = rails.rails();
+  request.max_slice_bytes = limits.max_read_bytes;
+  request.expectation = held.expectation();
+  request.deadline = world.now() + std::chrono::minutes(1);
+  request.fence_deadline = std::chrono::milliseconds(500);
+  return request;
+}
+
+std::unique_ptr<RigRead> ReadRig::make(ReadRequest request) {
+  return std::make_unique<RigRead>(world, owner, std::move(request));
+}
+
+std::optional<std::string> ReadRig::complaint(const RigRead& read, const Result<void>& result) {
+  if (result.ok() != (read.phase() == ReadPhase::kCommitted)) {
+    return "the result and the read's phase disagree";
+  }
+  world.run_until_idle();
+  if (read.late_bytes() > 0) {
+    return fmt::format("{} bytes were written after the read had ended", read.late_bytes());
+  }
+  if (held.pins() > 0) return fmt::format("{} pins are left at the holder", held.pins());
+  if (!result) return std::nullopt;
+  return difference(held, *held.plan(limits), read.bases());
+}
+
+}  // namespace corail::test

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <cstddef>
+#include <functional>
+#include <optional>
+
+#include "engine/base/clock.h"
+#include "engine/read/owner.h"
+
+namespace corail::test {
+
+/// How an owner answers one kind of question.
+struct OwnerAnswer {
+  OwnerAnswer() : result(ok_result()) {}
+  OwnerAnswer(Result<void> what, Duration after) : result(std::move(what)), delay(after) {}
+
+  Result<void> result;
+  Duration delay{0};
+  bool never = false;  // the deadline has to end it
+};
+
+inline OwnerAnswer never_answers() {
+  OwnerAnswer answer;
+  answer.never = true;
+  return answer;
+}
+
+/// An owner that does as it is told, and remembers what it was asked.
+class ScriptedOwner final : public Owner {
+ public:
+  ScriptedOwner(asio::any_io_executor executor, Clock& clock)
+      : executor_(std::move(executor)), clock_(clock) {}
+
+  Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) override;
+  Task<Result<void>> quiesce(ReadId read, TimePoint deadline) override;
+  Task<Result<void>> release(ReadId read, TimePoint deadline) override;
+
+  OwnerAnswer confirm_answer;
+  OwnerAnswer quiesce_answer;
+  OwnerAnswer release_answer;
+  /// Called when asked, before the answer's delay.
+  std::function<void()> on_confirm;
+
+  std::size_t confirms = 0;
+  std::size_t quiesces = 0;
+  std::size_t releases = 0;
+
+ private:
+  Task<Result<void>> answer(OwnerAnswer how, TimePoint deadline);
+
+  const asio::any_io_executor executor_;
+  Clock& clock_;
+};
+
+}  // namespace corail::test

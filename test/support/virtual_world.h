@@ -1,0 +1,70 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "engine/base/clock.h"
+#include "engine/exec/task.h"
+
+namespace corail::test {
+
+/// An io_context and a clock that moves only when nothing else is left to do: the whole engine on
+/// one thread in virtual time, the same each time it runs. Must outlive everything that runs in it.
+class VirtualWorld {
+ public:
+  /// What a started task came to; empty while it runs.
+  template <typename T>
+  using Outcome = std::shared_ptr<std::optional<T>>;
+
+  asio::io_context& context() noexcept { return context_; }
+  asio::any_io_executor executor() { return context_.get_executor(); }
+  ManualClock& clock() noexcept { return clock_; }
+  TimePoint now() const noexcept { return clock_.now(); }
+
+  /// Runs handlers until none is ready. Time stands still. Throws when they never end.
+  void settle();
+
+  /// Settles, moves to the next timer, and so on, until no timer waits.
+  void run_until_idle();
+
+  /// The same, but not past `when`; ends at `when`, settled.
+  void run_until(TimePoint when);
+  void run_for(Duration time) { run_until(now() + time); }
+
+  /// Starts a task. An exception of it is thrown by whoever drives the world.
+  template <typename T>
+  Outcome<T> start(Task<T> task) {
+    auto outcome = std::make_shared<std::optional<T>>();
+    asio::co_spawn(context_, std::move(task), [outcome](std::exception_ptr failed, T value) {
+      if (failed) std::rethrow_exception(failed);
+      outcome->emplace(std::move(value));
+    });
+    return outcome;
+  }
+
+  /// Runs a task to its end, and no further. Throws when the world goes idle before.
+  template <typename T>
+  T run(Task<T> task) {
+    const Outcome<T> outcome = start(std::move(task));
+    while (!outcome->has_value()) {
+      if (!step()) throw std::logic_error("nothing is left to happen, and the task has not ended");
+    }
+    return std::move(**outcome);
+  }
+
+ private:
+  /// Runs what is ready, or moves to the next timer; false when there is neither.
+  bool step();
+
+  ManualClock clock_;
+  asio::io_context context_{1};
+};
+
+}  // namespace corail::test
