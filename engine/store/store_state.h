@@ -42,7 +42,9 @@ class StoreState {
   ShapeBook& shapes() noexcept { return shapes_; }
   NamespaceTable& namespaces() noexcept { return namespaces_; }
   ExtentTable& extents() noexcept { return extents_; }
+  const ExtentTable& extents() const noexcept { return extents_; }
   BlockTable& blocks() noexcept { return blocks_; }
+  const BlockTable& blocks() const noexcept { return blocks_; }
   LeaseTable& leases() noexcept { return *leases_; }
   StoreStats& counters() noexcept { return counters_; }
 
