@@ -19,9 +19,8 @@
 #include "engine/memory/region_registry.h"
 #include "engine/store/block_store.h"
 
+namespace corail {
 namespace {
-
-using namespace corail;
 
 constexpr std::uint32_t kBlocks = 1000;
 constexpr std::uint32_t kBlockBytes = 576 * 64;  // equal for every number of lanes; small, as the
@@ -167,3 +166,4 @@ BENCHMARK(query_cold_permuted)
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace
+}  // namespace corail

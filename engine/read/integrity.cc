@@ -27,10 +27,13 @@ BlockVerifier::BlockVerifier(std::shared_ptr<const BlockPlan> plan,
       counts_(plan_->blocks(), 0),
       hashed_((std::uint64_t{plan_->blocks()} * plan_->layout().lanes() + 63) / 64, 0) {}
 
-std::uint64_t BlockVerifier::term(std::uint32_t lane, std::uint64_t linear,
-                                  std::uint32_t bytes) const {
-  const std::size_t chunk = plan_->chunk_at(linear);
-  const std::byte* data = chunk_bases_[chunk] + (linear - plan_->chunks()[chunk].linear);
+std::uint64_t BlockVerifier::term(std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes) {
+  const std::span<const ChunkSpec> chunks = plan_->chunks();
+  // Unsigned: where the segment lies before the chunk, the difference is huge.
+  if (linear - chunks[chunk_guess_].linear >= chunks[chunk_guess_].bytes) {
+    chunk_guess_ = plan_->chunk_at(linear);
+  }
+  const std::byte* data = chunk_bases_[chunk_guess_] + (linear - chunks[chunk_guess_].linear);
   return lane_term(xxh3_64({data, bytes}), lane);
 }
 

@@ -64,7 +64,7 @@ class BlockVerifier {
     std::uint64_t to = 0;
   };
 
-  std::uint64_t term(std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes) const;
+  std::uint64_t term(std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes);
   void add(std::uint32_t block, std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes);
   void trim_fragments(std::uint64_t from, std::uint64_t to);
   void hash_fragments(std::vector<Fragment> fragments);
@@ -72,6 +72,7 @@ class BlockVerifier {
 
   const std::shared_ptr<const BlockPlan> plan_;
   const std::vector<std::byte*> chunk_bases_;
+  std::size_t chunk_guess_ = 0;        // the chunk looked up last; most segments lie in the same
   std::vector<std::uint64_t> sums_;    // per block: of the terms of hashed segments
   std::vector<std::uint32_t> counts_;  // per block: hashed segments
   std::vector<std::uint64_t> hashed_;  // a bit per (block, lane): what restart() must take back

@@ -9,7 +9,7 @@
 namespace corail::testing {
 namespace {
 
-constexpr std::uint64_t kScenarios = 1500;
+constexpr std::uint64_t kScenarios = 800;
 
 PlanLimits random_limits(const Scenario& scenario, Random& random) {
   PlanLimits limits;
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(the_builder_round_trips_and_its_tables_are_valid) {
 
 BOOST_AUTO_TEST_CASE(mutated_tables_are_refused_or_read_within_the_regions) {
   std::uint64_t refused = 0;
-  for (std::uint64_t seed = 1; seed <= 4 * kScenarios; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 3 * kScenarios; ++seed) {
     Scenario scenario = random_scenario(seed % kScenarios + 1);
     SeededRandom random(seed * 77);
     const std::size_t run = random.below(scenario.runs.runs());
