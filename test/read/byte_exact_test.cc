@@ -17,8 +17,7 @@ std::vector<RailPlan> random_rails(std::size_t count, bool reports_landing, Rand
     rail.options.link.bytes_per_second = 50'000'000 + random.below(200'000'000);
     rail.options.link.latency = std::chrono::microseconds(random.below(500));
     rail.options.link.jitter = std::chrono::microseconds(random.below(200));
-    rail.window.bytes = (1 + random.below(4)) * kMiB;
-    rail.window.max_slice_bytes = kMiB;
+    rail.window.bytes = (1 + random.below(4)) * 256 * kKiB;
   }
   return rails;
 }
@@ -45,7 +44,7 @@ BOOST_DATA_TEST_CASE(over_any_number_of_rails,
     const auto read = rig.make(rig.request());
     const auto result = rig.finish(*read);
     BOOST_TEST_CONTEXT("round " << round) {
-      BOOST_TEST_REQUIRE(result.ok(), (result.ok() ? "" : result.error().to_string()));
+      BOOST_TEST_REQUIRE(result.ok(), text_of(result));
       BOOST_TEST(rig.complaint(*read, result).value_or("") == "");
       const ReadReport& report = read->report();
       BOOST_TEST(report.needed_bytes == rig.held.total_bytes());

@@ -18,8 +18,10 @@ class Canary {
 
   std::uint64_t changed_bytes() const noexcept {
     std::uint64_t changed = 0;
-    for (std::uint64_t i = 0; i < memory_.size(); ++i) {
-      if (memory_[i] != pattern_at(seed_, i)) ++changed;
+    std::uint64_t from = 0;
+    while (const auto at = first_difference(memory_.subspan(from), seed_, from)) {
+      ++changed;
+      from += *at + 1;
     }
     return changed;
   }

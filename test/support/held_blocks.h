@@ -20,7 +20,7 @@ namespace corail::test {
 struct HeldShape {
   std::uint32_t blocks = 8;
   std::uint32_t lanes = 4;
-  std::uint32_t lane_bytes = 64 * 1024;
+  std::uint32_t lane_bytes = 16 * 1024;
   std::uint32_t regions = 2;
   std::uint32_t gap_bytes = 0;  // between blocks: more than 0 makes each block a range of its own
 };

@@ -12,11 +12,12 @@
 
 namespace corail::test {
 
-/// How one rail of a test is made.
+/// How one rail of a test is made: small, so that little data makes many slices.
 struct RailPlan {
   RailPlan() {
-    window.bytes = 4 * kMiB;
-    window.max_slice_bytes = kMiB;
+    options.link.packet_bytes = 16 * kKiB;
+    window.bytes = kMiB;
+    window.max_slice_bytes = 256 * kKiB;
   }
 
   MockOptions options;

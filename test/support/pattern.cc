@@ -1,5 +1,7 @@
 #include "test/support/pattern.h"
 
+#include <cstring>
+
 #include "engine/base/checksum.h"
 
 namespace corail::test {
@@ -9,6 +11,7 @@ std::uint64_t word_at(std::uint64_t seed, std::uint64_t position) noexcept {
   return mix64(mix64(seed) + position / 8 * 0x9E3779B97F4A7C15ULL);
 }
 
+// Little-endian, like every machine this runs on: byte i of the word in memory is its i-th.
 std::byte byte_of(std::uint64_t word, std::uint64_t position) noexcept {
   return static_cast<std::byte>(word >> (position % 8 * 8));
 }
@@ -20,21 +23,31 @@ std::byte pattern_at(std::uint64_t seed, std::uint64_t position) noexcept {
 }
 
 void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed, std::uint64_t first) noexcept {
-  std::uint64_t word = word_at(seed, first);
-  for (std::uint64_t i = 0; i < bytes.size(); ++i) {
-    const std::uint64_t position = first + i;
-    if (position % 8 == 0) word = word_at(seed, position);
-    bytes[i] = byte_of(word, position);
+  std::uint64_t i = 0;
+  while (i < bytes.size()) {
+    const std::uint64_t word = word_at(seed, first + i);
+    if ((first + i) % 8 == 0 && i + 8 <= bytes.size()) {
+      std::memcpy(bytes.data() + i, &word, 8);
+      i += 8;
+    } else {
+      bytes[i] = byte_of(word, first + i);
+      ++i;
+    }
   }
 }
 
 std::optional<std::uint64_t> first_difference(std::span<const std::byte> bytes, std::uint64_t seed,
                                               std::uint64_t first) noexcept {
-  std::uint64_t word = word_at(seed, first);
-  for (std::uint64_t i = 0; i < bytes.size(); ++i) {
-    const std::uint64_t position = first + i;
-    if (position % 8 == 0) word = word_at(seed, position);
-    if (bytes[i] != byte_of(word, position)) return i;
+  std::uint64_t i = 0;
+  while (i < bytes.size()) {
+    const std::uint64_t word = word_at(seed, first + i);
+    const bool whole = (first + i) % 8 == 0 && i + 8 <= bytes.size();
+    if (whole && std::memcmp(bytes.data() + i, &word, 8) == 0) {
+      i += 8;
+      continue;
+    }
+    if (bytes[i] != byte_of(word, first + i)) return i;
+    ++i;
   }
   return std::nullopt;
 }

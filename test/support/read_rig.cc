@@ -49,8 +49,8 @@ ReadRig::ReadRig(const HeldShape& shape, std::vector<RailPlan> plans, std::uint6
       rails(world, held, std::move(plans), seed),
       owner(world.executor(), world.clock()),
       pool(pool_options()) {
-  limits.max_read_bytes = kMiB;
-  limits.max_chunk_bytes = 8 * kMiB;
+  limits.max_read_bytes = 256 * kKiB;
+  limits.max_chunk_bytes = 2 * kMiB;
 }
 
 ReadRequest ReadRig::request() {
@@ -85,6 +85,10 @@ std::optional<std::string> ReadRig::complaint(const RigRead& read, const Result<
   if (held.pins() > 0) return fmt::format("{} pins are left at the holder", held.pins());
   if (!result) return std::nullopt;
   return difference(held, *held.plan(limits), read.bases());
+}
+
+std::string text_of(const Result<void>& result) {
+  return result.ok() ? "success" : result.error().to_string();
 }
 
 }  // namespace corail::test

@@ -70,4 +70,7 @@ class ReadRig {
   std::uint64_t next_read_ = 1;
 };
 
+/// For messages.
+std::string text_of(const Result<void>& result);
+
 }  // namespace corail::test
