@@ -80,7 +80,8 @@ Task<Result<void>> MockTransport::fence(SliceSink& sink, TimePoint deadline) {
   const bool stuck = script_.find(FaultKind::kStuckFence) != nullptr;
   const TimePoint answer = clock_.now() + options_.link.latency;
   const auto timer = clock_.make_timer(executor_);
-  co_await sleep_until(*timer, stuck ? deadline : std::min(answer, deadline));
+  const TimePoint until = stuck ? deadline : std::min(answer, deadline);
+  co_await sleep_until(*timer, until);
   if ((stuck || answer > deadline) && !closed_) {
     co_return Error(Errc::kStuck, Stage::kWait,
                     "the modelled device did not answer a fence; the rail has to be closed");
