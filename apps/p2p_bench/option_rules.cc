@@ -4,13 +4,16 @@
 #include <utility>
 
 #include "apps/p2p_bench/bench_options.h"
+#include "engine/rail/rail_spec.h"
 
 namespace corail::bench {
 namespace {
 
 /// The most rails and connections that a run may open (I8).
-constexpr std::size_t kMaxRails = 64;
+constexpr std::size_t kMaxRails = kMaxRailSpecs;
 constexpr std::uint32_t kMaxChannelsPerRail = 64;
+constexpr std::uint64_t kLeastReadBytes = 4 * kKiB;
+constexpr std::uint64_t kMostReadBytes = kGiB;
 
 Error refuse(std::string sentence) { return Error(Errc::kInvalidArgument, std::move(sentence)); }
 
@@ -40,9 +43,17 @@ Result<void> check_rails(const BenchOptions& options) {
     return refuse(fmt::format("--rails lists {} rails, at most {} are possible",
                               options.rails.size(), kMaxRails));
   }
+  for (const std::string& rail : options.rails) {
+    const auto spec = parse_rail_spec(rail);
+    if (!spec.ok()) return refuse("--rails: " + spec.error().detail());
+  }
   if (options.channels_per_rail == 0 || options.channels_per_rail > kMaxChannelsPerRail) {
     return refuse(fmt::format("--channels-per-rail {} is not possible, 1 to {} are",
                               options.channels_per_rail, kMaxChannelsPerRail));
+  }
+  if (options.max_read_bytes < kLeastReadBytes || options.max_read_bytes > kMostReadBytes) {
+    return refuse(fmt::format("--max-read-bytes {} is not possible, 4 KiB to 1 GiB are",
+                              options.max_read_bytes));
   }
   if (options.window_bytes < options.max_read_bytes) {
     return refuse("--window-bytes must be at least --max-read-bytes, or no read fits the window");

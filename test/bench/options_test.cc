@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_bad_variable_is_a_usage_error) {
 }
 
 BOOST_AUTO_TEST_CASE(an_address_means_a_requester) {
-  const BenchOptions options = accept({"--rails", "tcp:a,tcp:b", "10.0.0.2:7700"});
+  const BenchOptions options = accept({"--rails", "tcp:10.0.0.1,tcp:10.0.0.2", "10.0.0.2:7700"});
   BOOST_TEST((options.role == Role::kRequester));
   BOOST_TEST(options.peer == "10.0.0.2:7700");
   BOOST_TEST(options.rails.size() == 2U);
@@ -120,7 +120,10 @@ BOOST_AUTO_TEST_CASE(nonsense_is_refused_in_one_sentence) {
   BOOST_TEST(mentions(refuse({"--sets", "4000000000", "--blocks", "65536"}), "GiB"));
   BOOST_TEST(mentions(refuse({"--layout", "scattered"}), "bump|lane-major"));
   BOOST_TEST(mentions(refuse({"--integrity", "md5"}), "none|xxh3"));
-  BOOST_TEST(mentions(refuse({"--rails", "tcp:a,,tcp:b"}), "empty entry"));
+  BOOST_TEST(mentions(refuse({"--rails", "tcp:10.0.0.1,,tcp:10.0.0.2"}), "empty entry"));
+  BOOST_TEST(mentions(refuse({"--rails", "pigeon:10.0.0.1"}), "pigeon"));
+  BOOST_TEST(mentions(refuse({"--rails", "tcp:somewhere"}), "somewhere"));
+  BOOST_TEST(mentions(refuse({"--max-read-bytes", "1KiB"}), "--max-read-bytes"));
   BOOST_TEST(mentions(refuse({"--channels-per-rail", "65"}), "--channels-per-rail"));
   BOOST_TEST(mentions(refuse({"--window-bytes", "1MiB"}), "--window-bytes"));
   BOOST_TEST(mentions(refuse({"-n", "0"}), "--iterations"));
@@ -168,7 +171,7 @@ BOOST_AUTO_TEST_CASE(a_child_gets_the_same_shape_and_paths) {
                                       "--seed",
                                       "77",
                                       "--rails",
-                                      "tcp:a",
+                                      "tcp:10.0.0.1",
                                       "--channels-per-rail",
                                       "3",
                                       "--max-read-bytes",

@@ -1,0 +1,136 @@
+#include "apps/p2p_bench/holder.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+
+#include "apps/p2p_bench/descriptor.h"
+#include "apps/p2p_bench/holder_process.h"
+#include "apps/p2p_bench/limit_server.h"
+#include "apps/p2p_bench/node_call.h"
+#include "apps/p2p_bench/node_setup.h"
+#include "apps/p2p_bench/option_values.h"
+#include "apps/p2p_bench/process_usage.h"
+#include "apps/p2p_bench/stored_sets.h"
+#include "engine/base/check.h"
+
+namespace corail::bench {
+namespace {
+
+void print_line(const std::string& line) {
+  std::fwrite(line.data(), 1, line.size(), stdout);
+  std::fputc('\n', stdout);
+  std::fflush(stdout);
+}
+
+/// A terminal, a file or /dev/null says nothing about who started us; a pipe that closes does.
+bool input_is_pipe() {
+  struct stat status = {};
+  return ::fstat(STDIN_FILENO, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+/// Answers what arrives on standard input. False at its end.
+bool answer_input(bool supervised) {
+  std::array<char, 512> bytes = {};
+  const ssize_t got = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  if (got < 0) return errno == EINTR;
+  if (got == 0) return false;
+  if (!supervised) return true;
+  // The parent waits for each answer, so that one line arrives at a time.
+  print_line(encode_usage(HolderUsage{process_cpu_seconds(), process_peak_rss()}));
+  return true;
+}
+
+/// Waits for the end: a signal, or the end of an input that is a pipe.
+void serve_until_end(bool supervised, Interrupt& interrupt) {
+  const Descriptor ended(::eventfd(0, EFD_CLOEXEC));
+  interrupt.on_signal([&ended, supervised](int signal) {
+    // A terminal sends its SIGINT to the parent too, which then closes our input.
+    if (supervised && signal == SIGINT) return;
+    const std::uint64_t one = 1;
+    CORAIL_CHECK(::write(ended.get(), &one, sizeof(one)) == sizeof(one), "an eventfd takes a one");
+  });
+  const int input = supervised || input_is_pipe() ? STDIN_FILENO : -1;
+  std::array<pollfd, 2> waiting = {pollfd{ended.get(), POLLIN, 0}, pollfd{input, POLLIN, 0}};
+  while (true) {
+    if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
+    if (waiting[0].revents != 0) break;
+    if (waiting[1].revents != 0 && !answer_input(supervised)) break;
+  }
+  interrupt.on_signal({});
+}
+
+/// Opens the limit endpoint, or says why there is none.
+std::unique_ptr<LimitServer> open_limit(const BenchOptions& options, const std::string& control,
+                                        const std::vector<SourceMemory>& sets) {
+  if (!options.limit) return nullptr;
+  const HostPort at = split_address(control);
+  // Others find it beside the control port; a parent is told.
+  const std::uint32_t port = options.supervised ? 0 : at.port + 1;
+  auto server =
+      LimitServer::open(at.host, rail_hosts(options.rails, at.host), port, options.shape, sets);
+  if (server.ok()) return std::move(*server);
+  complain("no limit endpoint: " + server.error().detail());
+  return nullptr;
+}
+
+void report_ready(const BenchOptions& options, const std::string& control,
+                  const std::string& limit) {
+  if (options.supervised) {
+    print_line(encode_ready(HolderReady{control, limit}));
+    return;
+  }
+  print_line(fmt::format("holds {} x {} blocks, {}, on {}; limit endpoint {}; ends on SIGTERM",
+                         options.shape.sets, options.shape.blocks,
+                         format_bytes(options.shape.stored_bytes()), control,
+                         limit.empty() ? "none" : limit));
+}
+
+/// What the holder does between starting and closing its node.
+Result<void> hold(Node& node, const BenchOptions& options, Interrupt& interrupt) {
+  auto started = await_on(node.executor(), node.start());
+  if (!started.ok()) return started;
+  auto sets = save_sets(node, options.shape);
+  if (!sets.ok()) return std::move(sets).error();
+  const std::string control = node.listen_address();
+  const auto limit = open_limit(options, control, *sets);
+  report_ready(options, control, limit ? limit->address() : "");
+  serve_until_end(options.supervised, interrupt);
+  return ok_result();
+}
+
+}  // namespace
+
+int run_holder(const BenchOptions& options, Interrupt& interrupt) {
+  const auto enough = check_memory(options);
+  if (!enough.ok()) {
+    complain(enough.error().detail());
+    return kExitPeer;
+  }
+  NodeOptions node_options = node_options_for(options);
+  node_options.listen = options.listen;
+  node_options.store = store_options_for(options.shape, options.huge_pages);
+  SteadyClock clock;
+  SystemRandom random;
+  auto node = Node::create(std::move(node_options), clock, random, nullptr);
+  if (!node.ok()) {
+    complain(node.error().to_string());
+    return exit_code_of(node.error());
+  }
+  const auto held = hold(**node, options, interrupt);
+  await_on((*node)->executor(), (*node)->close());
+  (*node)->stop();
+  if (held.ok())
+    return interrupt.signal() == SIGINT && !options.supervised ? kExitInterrupted : kExitFine;
+  complain(held.error().to_string());
+  return exit_code_of(held.error());
+}
+
+}  // namespace corail::bench

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/post.hpp>
+#include <asio/use_future.hpp>
+#include <future>
+#include <type_traits>
+#include <utility>
+
+#include "engine/exec/task.h"
+
+namespace corail::bench {
+
+/// Runs `f` on the node's executor and waits for it. Called from outside of the node's threads.
+template <typename F>
+std::invoke_result_t<F&> call_on(const asio::any_io_executor& executor, F f) {
+  std::packaged_task<std::invoke_result_t<F&>()> task(std::move(f));
+  auto done = task.get_future();
+  asio::post(executor, std::move(task));
+  return done.get();
+}
+
+/// Runs a coroutine on the node's executor and waits for it. As above.
+template <typename T>
+T await_on(const asio::any_io_executor& executor, Task<T> task) {
+  return asio::co_spawn(executor, std::move(task), asio::use_future).get();
+}
+
+}  // namespace corail::bench

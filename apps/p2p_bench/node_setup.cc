@@ -1,0 +1,66 @@
+#include "apps/p2p_bench/node_setup.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "apps/p2p_bench/option_values.h"
+#include "apps/p2p_bench/process_usage.h"
+#include "engine/rail/rail_spec.h"
+
+namespace corail::bench {
+NodeOptions node_options_for(const BenchOptions& options) {
+  NodeOptions node;
+  node.name = "p2p_bench " + to_string(options.role);
+  node.rails = options.rails;
+  node.channels_per_rail = options.channels_per_rail;
+  node.max_read_bytes = options.max_read_bytes;
+  node.window_bytes = options.window_bytes;
+  node.huge_pages = options.huge_pages;
+  // One read at a time, and slabs of which the last of each node may be mostly empty.
+  node.destination_bytes = std::max(node.destination_bytes, 2 * options.shape.payload_bytes());
+  return node;
+}
+
+std::vector<std::string> rail_hosts(const std::vector<std::string>& rails,
+                                    const std::string& fallback) {
+  std::vector<std::string> hosts;
+  for (const std::string& rail : rails) {
+    const auto spec = parse_rail_spec(rail);
+    const auto* tcp = spec.ok() ? std::get_if<TcpRailSpec>(&*spec) : nullptr;
+    if (tcp == nullptr) {
+      hosts.push_back(fallback);
+    } else if (tcp->address.find(':') != std::string::npos) {
+      hosts.push_back("[" + tcp->address + "]");
+    } else {
+      hosts.push_back(tcp->address);
+    }
+  }
+  return hosts;
+}
+
+Result<void> check_memory(const BenchOptions& options) {
+  const Shape& shape = options.shape;
+  std::uint64_t needed = 0;
+  if (options.role != Role::kRequester) needed += shape.stored_bytes();
+  if (options.role != Role::kHolder) needed += shape.payload_bytes();
+  const auto available = available_memory();
+  if (!available || needed <= *available) return ok_result();
+  return Error(Errc::kOutOfMemory, Stage::kSetup,
+               fmt::format("this run needs {} of memory and {} are available, use fewer --blocks "
+                           "or --sets",
+                           format_bytes(needed), format_bytes(*available)));
+}
+
+void complain(const std::string& sentence) {
+  const std::string line = fmt::format("p2p_bench: {}\n", sentence);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+int exit_code_of(const Error& error) {
+  const bool callers = error.error_class() == ErrorClass::kCaller;
+  return callers && error.stage() == Stage::kSetup ? kExitUsage : kExitPeer;
+}
+
+}  // namespace corail::bench

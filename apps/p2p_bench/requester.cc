@@ -1,0 +1,138 @@
+#include "apps/p2p_bench/requester.h"
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "apps/p2p_bench/limit_client.h"
+#include "apps/p2p_bench/node_call.h"
+#include "apps/p2p_bench/node_setup.h"
+#include "apps/p2p_bench/process_usage.h"
+#include "apps/p2p_bench/report_json.h"
+#include "apps/p2p_bench/report_table.h"
+#include "apps/p2p_bench/runner.h"
+#include "apps/p2p_bench/summary.h"
+#include "engine/base/random.h"
+
+namespace corail::bench {
+namespace {
+
+/// Refuses a holder with another shape, where it says which one it has.
+Result<void> compare_shapes(const BenchOptions& options, const HolderHello& hello,
+                            const std::string& address) {
+  const auto difference = first_difference(options.shape, hello.shape);
+  if (!difference) return ok_result();
+  return Error(Errc::kLayoutMismatch, Stage::kConnect,
+               *difference + "; start both sides with the same shape flags")
+      .on_peer(address);
+}
+
+/// The raw loop's connections, or null and a reason in `missing`.
+std::unique_ptr<LimitClient> open_limit(const BenchOptions& options, const HolderHello& hello,
+                                        Clock& clock, std::string& missing) {
+  if (!options.limit) {
+    missing = "--no-limit";
+    return nullptr;
+  }
+  auto client =
+      LimitClient::open(hello, rail_hosts(options.rails, ""), options.channels_per_rail, clock);
+  if (client.ok()) return std::move(*client);
+  missing = client.error().detail();
+  return nullptr;
+}
+
+/// The greeting of the limit endpoint, which also tells the holder's shape.
+Result<HolderHello> greet_holder(const HolderAddresses& addresses) {
+  if (addresses.limit.empty()) return Error(Errc::kNotFound, "the holder offers no limit endpoint");
+  return ask_holder(addresses.limit);
+}
+
+Result<void> connect_and_run(const BenchOptions& options, const HolderAddresses& addresses,
+                             HolderProcess* holder, Interrupt& interrupt, Clock& clock, Node& node,
+                             RunResult& result) {
+  auto started = await_on(node.executor(), node.start());
+  if (!started.ok()) return started;
+  auto peer = await_on(node.executor(), node.connect(addresses.control));
+  if (!peer.ok()) return std::move(peer).error();
+  std::unique_ptr<LimitClient> limit;
+  const auto hello = greet_holder(addresses);
+  if (hello.ok()) {
+    auto same = compare_shapes(options, *hello, addresses.control);
+    if (!same.ok()) return same;
+    limit = open_limit(options, *hello, clock, result.limit_missing);
+  } else {
+    result.limit_missing = options.limit ? hello.error().detail() : "--no-limit";
+  }
+
+  CancelToken cancel;
+  interrupt.on_signal([cancel, raw = limit.get()](int) mutable {
+    cancel.cancel();
+    if (raw != nullptr) raw->abort();
+  });
+  Runner runner(RunParts{options, node, **peer, clock, cancel, limit.get(), holder}, result);
+  auto ran = runner.run();
+  interrupt.on_signal({});
+  result.interrupted = interrupt.signal() != 0;
+  return ran;
+}
+
+/// The table goes where the report does not.
+void print_table(const BenchOptions& options, const std::string& table) {
+  std::FILE* to = options.json == "-" ? stderr : stdout;
+  std::fwrite(table.data(), 1, table.size(), to);
+  std::fflush(to);
+}
+
+int report(const BenchOptions& options, const RunResult& result, const Result<void>& ran) {
+  const Summary summary = summarize(options, result);
+  int code = kExitFine;
+  const bool anything = !result.iterations.empty() || result.interrupted || ran.ok();
+  if (anything) print_table(options, make_table(options, result, summary));
+  if (anything && !options.json.empty()) {
+    const auto written = write_report(make_report(options, result, summary), options.json);
+    if (!written.ok()) {
+      complain(written.error().detail());
+      code = kExitUsage;
+    }
+  }
+  if (anything) {
+    for (const std::string& failure : failed_checks(options, result, summary)) {
+      complain("check failed: " + failure);
+      code = kExitCheckFailed;
+    }
+  }
+  if (!ran.ok()) {
+    complain(ran.error().to_string());
+    code = exit_code_of(ran.error());
+  }
+  return result.interrupted ? kExitInterrupted : code;
+}
+
+}  // namespace
+
+std::string limit_beside(const std::string& control) {
+  const HostPort at = split_address(control);
+  return at.port == 65'535 ? "" : fmt::format("{}:{}", at.host, at.port + 1);
+}
+
+int run_requester(const BenchOptions& options, const HolderAddresses& addresses,
+                  HolderProcess* holder, Interrupt& interrupt) {
+  SteadyClock clock;
+  SystemRandom random;
+  RunResult result;
+  result.machine = this_machine();
+  auto node = Node::create(node_options_for(options), clock, random, nullptr);
+  if (!node.ok()) {
+    complain(node.error().to_string());
+    return exit_code_of(node.error());
+  }
+  const auto ran = connect_and_run(options, addresses, holder, interrupt, clock, **node, result);
+  result.requester_peak_rss = process_peak_rss();
+  await_on((*node)->executor(), (*node)->close());
+  (*node)->stop();
+  return report(options, result, ran);
+}
+
+}  // namespace corail::bench

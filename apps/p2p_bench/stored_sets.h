@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "apps/p2p_bench/bench_shape.h"
+#include "engine/base/result.h"
+#include "rpc/node.h"
+
+namespace corail::bench {
+
+/// The memory of one stored set, in the order of its addresses, neighbours joined. The bytes stay
+/// where they are while the node lives: the store is made large enough to evict nothing.
+using SourceMemory = std::vector<std::span<const std::byte>>;
+
+/// Capacity for all sets of the shape, per NUMA node.
+StoreOptions store_options_for(const Shape& shape, bool huge_pages);
+
+/// Writes and seals every set, with one writer per part as far as there are cores. Called from
+/// outside of the node's threads, after start(). Returns where each set lies.
+Result<std::vector<SourceMemory>> save_sets(Node& node, const Shape& shape);
+
+}  // namespace corail::bench

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+#include "apps/p2p_bench/bench_shape.h"
+#include "engine/read/block_view.h"
+
+namespace corail::bench {
+
+struct ContentCheck {
+  std::uint64_t checked_bytes = 0;
+  std::uint64_t wrong_bytes = 0;
+};
+
+/// Compares every byte of the view, through its own arithmetic, with the content of the set; on as
+/// many threads as there are cores.
+ContentCheck check_content(const BlockView& view, const Shape& shape, std::uint32_t set);
+
+}  // namespace corail::bench
