@@ -171,6 +171,9 @@ Result<void> AnswerDecoder::check_lengths() const {
   const RunTable& runs = answer_.blocks.runs;
   const Layout& layout = *expected_.layout;
   const bool empty = blocks_ == 0;
+  if (empty && (boot_ != 0 || answer_.blocks.lease.counter != 0 || ttl_ms_ != 0)) {
+    return codec::field_error(kAnswer, "block_count", "is 0, but there is a lease");
+  }
   if (empty && (slots_ != 0 || !runs.runs_per_lane.empty() || !runs.base.empty())) {
     return codec::field_error(kAnswer, "block_count", "is 0, but there are slots or runs");
   }

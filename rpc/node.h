@@ -45,7 +45,8 @@ class Node {
   /// Connects to another node's control address and opens a rail to it from every local port.
   Task<Result<std::shared_ptr<Peer>>> connect(std::string address);
 
-  /// The blocks this node holds. Used on executor() only; exists once start() has succeeded.
+  /// The blocks this node holds. Used on executor() only; exists from start() to close() where
+  /// NodeOptions::store gives it memory.
   BlockStore& blocks();
 
   /// The memory that reads land in. Any thread.

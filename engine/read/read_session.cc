@@ -208,10 +208,13 @@ Task<Result<void>> ReadSession::attempt(ReadReport& report) {
   // stopped.
   const auto subscription = request_.cancel.subscribe([this] { state_.try_cancel(); });
   result = co_await confirm(report);
-  if (result && !state_.commit(epoch)) {
+  if (!result) {
+    // An answer that was lost may have left the lease behind.
+    state_.try_cancel();
+    co_await give_back();
+  } else if (!state_.commit(epoch)) {
     result = Error(Errc::kCancelled, Stage::kConfirm, "the caller gave up");
   }
-  if (!result) state_.try_cancel();
   co_return result;
 }
 

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/base/clock.h"
+#include "engine/base/ids.h"
+#include "engine/base/result.h"
+#include "engine/exec/executor.h"
+#include "engine/rail/rail_door.h"
+#include "engine/rail/rail_spec.h"
+#include "engine/rail/transport.h"
+
+namespace corail {
+
+/// What all rails of a port have in common, whatever the transport.
+struct PortOptions {
+  std::uint32_t channels_per_rail = 2;
+  Duration handshake_time = std::chrono::seconds(5);
+};
+
+/// A local NIC port or address with the executor that its rails run on. It knows which transport
+/// its spec means: the only place above the transports that does.
+///
+/// Owned by the node, which keeps it until every transport and door made here is closed. The
+/// executor outlives it. Immutable; any thread.
+class Port {
+ public:
+  /// Fails with kUnknownName where this build has no such transport, naming those it has.
+  static Result<std::unique_ptr<Port>> make(PortIndex index, RailSpec spec, Executor& executor,
+                                            Clock& clock, PortOptions options);
+
+  PortIndex index() const noexcept { return index_; }
+  /// The spec in its canonical text.
+  const std::string& name() const noexcept { return name_; }
+  Executor& executor() const noexcept { return executor_; }
+
+  /// The requester's side of a new rail from this port.
+  std::unique_ptr<Transport> make_transport() const;
+  /// The holder's side of this port. One per port.
+  std::unique_ptr<RailDoor> make_door() const;
+
+ private:
+  Port(PortIndex index, RailSpec spec, Executor& executor, Clock& clock, PortOptions options);
+
+  const PortIndex index_;
+  const RailSpec spec_;
+  const std::string name_;
+  Executor& executor_;
+  Clock& clock_;
+  const PortOptions options_;
+};
+
+}  // namespace corail

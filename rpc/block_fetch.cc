@@ -1,0 +1,151 @@
+#include "rpc/block_fetch.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <asio/post.hpp>
+#include <utility>
+
+#include "engine/plan/block_plan.h"
+#include "engine/read/read_session.h"
+
+namespace corail {
+
+BlockFetch::BlockFetch(FetchContext context, ReadId read, std::shared_ptr<const Layout> layout,
+                       std::shared_ptr<const BlockKeys> keys, FetchOptions options)
+    : context_(context),
+      read_(read),
+      layout_(std::move(layout)),
+      keys_(std::move(keys)),
+      options_(std::move(options)),
+      deadline_(context_.clock.now() + options_.deadline) {}
+
+Task<Result<BlockView>> BlockFetch::run() {
+  auto step = check_arguments();
+  if (!step) co_return std::move(step).error();
+  step = co_await query();
+  if (step) step = plan();
+  if (step) step = allocate();
+  if (!step) {
+    // Also after a query that failed: its answer may still be on the way, and the lease with it.
+    co_await release();
+    co_return std::move(step).error();
+  }
+  // From here on the read session gives the lease back.
+  step = co_await read();
+  if (!step) co_return std::move(step).error();
+  const TimePoint begin = context_.clock.now();
+  BlockView view(std::move(plan_), std::move(chunks_), std::move(report_));
+  view.report().stages.seal = context_.clock.now() - begin;
+  co_return view;
+}
+
+Result<void> BlockFetch::check_arguments() const {
+  if (!layout_ || !keys_) {
+    return Error(Errc::kInvalidArgument, Stage::kQuery, "a fetch needs a layout and keys");
+  }
+  const auto bad = std::find_if(
+      keys_->hashes.begin(), keys_->hashes.end(),
+      [](const std::string& hash) { return hash.empty() || hash.size() > kMaxHashBytes; });
+  if (keys_->hashes.empty() || bad != keys_->hashes.end() ||
+      keys_->name_space.size() > kMaxNamespaceBytes) {
+    return Error(
+        Errc::kInvalidArgument, Stage::kQuery,
+        fmt::format("a fetch takes hashes of 1 to {} bytes, at least one, and a namespace of at "
+                    "most {} bytes",
+                    kMaxHashBytes, kMaxNamespaceBytes));
+  }
+  return ok_result();
+}
+
+Task<Result<void>> BlockFetch::query() {
+  const TimePoint sent = context_.clock.now();
+  TransferQuery query;
+  query.read = read_;
+  query.keys = keys_;
+  query.layout = layout_;
+  query.ttl = context_.options.lease_ttl;
+  CallOptions call;
+  call.deadline = std::min(deadline_, sent + context_.options.call_deadline);
+  call.cancel = &cancel_query_;
+  // The token is pulled on any thread; the flag makes a cancel that comes late find nobody.
+  const auto canceller = std::make_shared<CallCancel*>(&cancel_query_);
+  const auto subscription = options_.cancel.subscribe([home = context_.home, canceller] {
+    asio::post(home, [canceller] {
+      if (*canceller != nullptr) (*canceller)->fire();
+    });
+  });
+  auto answer = co_await context_.session.query(std::move(query), call);
+  *canceller = nullptr;
+  report_.stages.query = context_.clock.now() - sent;
+  if (!answer) co_return std::move(answer).error().at(Stage::kQuery);
+  answer_ = std::move(answer->blocks);
+  report_.query_response_bytes = answer->answer_bytes;
+  report_.run_table_bytes = answer->run_table_bytes;
+  report_.runs = answer_.runs.count.size();
+  if (answer_.block_count == 0) {
+    co_return Error(Errc::kNotFound, Stage::kQuery,
+                    "the holder has not even the first block of the prefix");
+  }
+  // Counted from sending, not from the answer: the holder counts from before it answered.
+  deadline_ = std::min(deadline_, sent + answer_.ttl - context_.options.lease_margin);
+  co_return ok_result();
+}
+
+Result<void> BlockFetch::plan() {
+  const TimePoint begin = context_.clock.now();
+  PlanLimits limits;
+  limits.max_read_bytes = context_.options.max_read_bytes;
+  limits.max_total_bytes = context_.options.destination_bytes;
+  auto planned = plan_block_read(std::move(answer_.runs), layout_, answer_.block_count,
+                                 *context_.session.regions(), limits);
+  if (!planned) return std::move(planned).error().at(Stage::kPlan);
+  plan_ = std::make_shared<const BlockPlan>(std::move(*planned));
+  report_.stages.plan = context_.clock.now() - begin;
+  return ok_result();
+}
+
+Result<void> BlockFetch::allocate() {
+  const TimePoint begin = context_.clock.now();
+  chunks_.reserve(plan_->chunks().size());
+  for (const ChunkSpec& spec : plan_->chunks()) {
+    auto chunk = context_.memory.allocate(spec.bytes, spec.numa_node);
+    if (!chunk) return std::move(chunk).error().at(Stage::kPlan);
+    chunks_.push_back(std::move(*chunk));
+  }
+  report_.stages.plan += context_.clock.now() - begin;
+  return ok_result();
+}
+
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+Task<Result<void>> BlockFetch::read() {
+  ReadRequest request;
+  request.read = read_;
+  request.plan = plan_;
+  request.chunks = chunks_;
+  for (const auto& rail : context_.rails.rails()) request.rails.push_back(rail.get());
+  request.max_slice_bytes = context_.options.max_read_bytes;
+  if (options_.integrity == Integrity::kXxh3) {
+    const TimePoint begin = context_.clock.now();
+    request.expectation = expect_blocks(keys_->name_space, keys_->hashes, layout_->id(),
+                                        std::move(answer_.checksums));
+    report_.stages.plan += context_.clock.now() - begin;
+  }
+  request.deadline = deadline_;
+  request.fence_deadline = context_.options.fence_deadline;
+  request.cancel = options_.cancel;
+  ReadSession session(context_.home, context_.clock, context_.session, std::move(request));
+  auto result = co_await session.run(report_);
+  co_return result;
+}
+#pragma GCC diagnostic pop
+
+Task<void> BlockFetch::release() {
+  const TimePoint until = context_.clock.now() + context_.options.fence_deadline;
+  [[maybe_unused]] const auto released = co_await context_.session.release(read_, until);
+}
+
+}  // namespace corail

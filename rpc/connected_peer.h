@@ -1,0 +1,71 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/exec/credits.h"
+#include "engine/exec/event.h"
+#include "engine/memory/slab_pool.h"
+#include "engine/rail/port.h"
+#include "engine/rail/rail_set.h"
+#include "engine/read/cancel_token.h"
+#include "rpc/options.h"
+#include "rpc/peer.h"
+#include "rpc/session_client.h"
+
+namespace corail {
+
+/// What every peer of a node shares. The node outlives its peers' close().
+struct PeerContext {
+  asio::any_io_executor home;
+  Clock& clock;
+  const NodeOptions& options;
+  SlabPool& memory;
+  std::span<const std::unique_ptr<Port>> ports;
+};
+
+/// The Peer behind the public face: a session, a rail set, and the fetches that run over them.
+///
+/// Shared by the node and its users; home executor only. close() pulls the token of every running
+/// fetch, waits for them, then lets go of rails and session. It must have been awaited before the
+/// last share goes; the node does so for every peer.
+class ConnectedPeer final : public Peer {
+ public:
+  ConnectedPeer(PeerContext context, std::unique_ptr<SessionClient> session);
+  ~ConnectedPeer() override;
+
+  /// Opens the rails. On a failure the peer is closed already.
+  Task<Result<void>> open(TimePoint deadline);
+
+  Task<Result<BlockView>> fetch_blocks(std::shared_ptr<const Layout> layout,
+                                       std::shared_ptr<const BlockKeys> keys,
+                                       FetchOptions options) override;
+  const std::string& name() const noexcept override { return name_; }
+  std::vector<std::string> rail_names() const override { return rails_.names(); }
+  Task<void> close() override;
+
+ private:
+  Task<Result<void>> open_rails(TimePoint deadline);
+  Task<Result<BlockView>> fetch_on_home(std::shared_ptr<const Layout> layout,
+                                        std::shared_ptr<const BlockKeys> keys,
+                                        FetchOptions options);
+
+  const PeerContext context_;
+  const std::unique_ptr<SessionClient> session_;
+  const std::string name_;
+  RailSet rails_;
+  std::uint64_t next_read_ = 1;
+  std::set<CancelToken*> running_;  // of the fetches that run, each in its own frame
+  Event idle_;
+  Credits closing_turn_;  // one closes, others wait for it
+  bool closing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace corail

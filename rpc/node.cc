@@ -1,0 +1,248 @@
+#include "rpc/node.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/base/check.h"
+#include "engine/exec/executor.h"
+#include "engine/exec/run_on.h"
+#include "engine/exec/tcp_stream.h"
+#include "engine/memory/region_registry.h"
+#include "engine/rail/port.h"
+#include "rpc/connected_peer.h"
+#include "rpc/port_host.h"
+#include "rpc/rpc_server.h"
+#include "rpc/session_client.h"
+#include "rpc/store_gate.h"
+
+namespace corail {
+namespace {
+
+Result<void> check_options(const NodeOptions& options) {
+  const auto need = [](bool fine, std::string_view what) -> Result<void> {
+    if (fine) return ok_result();
+    return Error(Errc::kInvalidArgument, Stage::kSetup, std::string(what));
+  };
+  const std::array<Result<void>, 5> checks = {
+      need(!options.rails.empty() && options.rails.size() <= kMaxRails,
+           fmt::format("a node needs 1 to {} rails, such as tcp:127.0.0.1", kMaxRails)),
+      need(options.channels_per_rail >= 1 && options.channels_per_rail <= 64,
+           "channels-per-rail must be 1 to 64"),
+      need(options.max_read_bytes >= 4 * kKiB && options.max_read_bytes <= kGiB,
+           "max-read-bytes must be 4 KiB to 1 GiB"),
+      need(options.window_bytes >= 4 * kKiB, "window-bytes must be at least 4 KiB"),
+      need(options.lease_ttl > options.lease_margin, "the lease must last longer than its margin"),
+  };
+  for (const auto& check : checks) {
+    if (!check) return check;
+  }
+  return ok_result();
+}
+
+}  // namespace
+
+/// Members are declared in the order in which they are made; destruction reverses it. Executors
+/// come first: everything else is bound to one of them.
+class Node::Impl {
+ public:
+  Impl(NodeOptions options, Clock& clock, Random& random, asio::io_context* callers)
+      : options_(std::move(options)),
+        clock_(clock),
+        random_(random),
+        home_(callers != nullptr ? std::make_unique<Executor>("home", *callers)
+                                 : std::make_unique<Executor>("home")),
+        identity_{NodeId(random.next()), BootId(random.next()), options_.name} {}
+
+  Result<void> make_ports();
+  void start_threads();
+  Task<Result<void>> start();
+  Task<Result<std::shared_ptr<Peer>>> connect(std::string address);
+  Task<void> close();
+  void stop();
+
+  Executor& home() { return *home_; }
+  BlockStore& blocks() {
+    CORAIL_CHECK(store_ != nullptr,
+                 "a store exists from start() to close(), if it was given memory");
+    return *store_;
+  }
+  SlabPool& memory() { return *memory_; }
+  std::string listen_address() const { return listen_address_; }
+
+ private:
+  Result<void> make_store();
+  Task<Result<void>> listen();
+  PeerContext peer_context() {
+    return PeerContext{home_->asio_executor(), clock_, options_, *memory_, ports_};
+  }
+
+  const NodeOptions options_;
+  Clock& clock_;
+  Random& random_;
+  const std::unique_ptr<Executor> home_;
+  std::vector<std::unique_ptr<Executor>> rail_executors_;
+  std::vector<std::unique_ptr<Port>> ports_;
+  const NodeIdentity identity_;
+  RegionRegistry registry_;
+  std::unique_ptr<SlabPool> memory_;
+  std::unique_ptr<BlockStore> store_;
+  std::unique_ptr<StoreGate> gate_;
+  std::unique_ptr<PortHost> host_;
+  std::unique_ptr<RpcServer> server_;
+  std::string listen_address_;
+  std::vector<std::shared_ptr<ConnectedPeer>> peers_;
+  bool started_ = false;
+  bool closed_ = false;
+};
+
+Result<void> Node::Impl::make_ports() {
+  std::uint32_t threads = options_.threads;
+  const auto ports = static_cast<std::uint32_t>(options_.rails.size());
+  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
+  threads = std::min(threads, ports);
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    rail_executors_.push_back(std::make_unique<Executor>(fmt::format("rail-{}", i)));
+  }
+  PortOptions port_options;
+  port_options.channels_per_rail = options_.channels_per_rail;
+  for (std::uint32_t i = 0; i < ports; ++i) {
+    auto spec = parse_rail_spec(options_.rails[i]);
+    if (!spec) return std::move(spec).error().at(Stage::kSetup);
+    auto port = Port::make(PortIndex(i), std::move(*spec), *rail_executors_[i % threads], clock_,
+                           port_options);
+    if (!port) return std::move(port).error().at(Stage::kSetup);
+    ports_.push_back(std::move(*port));
+  }
+  SlabPoolOptions memory;
+  memory.capacity_bytes = options_.destination_bytes;
+  memory.huge_pages = options_.huge_pages;
+  memory_ = std::make_unique<SlabPool>(memory);
+  return ok_result();
+}
+
+void Node::Impl::start_threads() {
+  home_->start();
+  for (const auto& executor : rail_executors_) executor->start();
+}
+
+Result<void> Node::Impl::make_store() {
+  if (options_.store.nodes.empty()) return ok_result();
+  try {
+    store_ = std::make_unique<BlockStore>(options_.store, registry_, clock_, home_->asio_executor(),
+                                          identity_.boot);
+  } catch (const std::exception& exception) {
+    return Error(Errc::kOutOfMemory, Stage::kSetup, exception.what());
+  }
+  gate_ = std::make_unique<StoreGate>(*store_);
+  return ok_result();
+}
+
+Task<Result<void>> Node::Impl::start() {
+  CORAIL_CHECK(!started_, "a node is started once");
+  started_ = true;
+  auto made = make_store();
+  if (!made || options_.listen.empty()) co_return made;
+  auto listening = co_await listen();
+  co_return listening;
+}
+
+Task<Result<void>> Node::Impl::listen() {
+  host_ = std::make_unique<PortHost>(home_->asio_executor(), ports_, gate_.get(), random_);
+  auto opened = co_await host_->open();
+  if (!opened) co_return std::move(opened).error().at(Stage::kSetup);
+  auto listener = listen_tcp(home_->asio_executor(), options_.listen);
+  if (!listener) co_return std::move(listener).error().at(Stage::kSetup);
+  listen_address_ = (*listener)->local_address();
+  const SessionServices services{identity_, clock_, registry_, *host_, store_.get()};
+  RpcServerOptions server;
+  server.session.connection.keep_alive = options_.keep_alive;
+  server_ = std::make_unique<RpcServer>(home_->asio_executor(), services, server);
+  server_->listen(std::move(*listener));
+  co_return ok_result();
+}
+
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+Task<Result<std::shared_ptr<Peer>>> Node::Impl::connect(std::string address) {
+  if (!started_ || closed_) {
+    co_return Error(Errc::kClosed, Stage::kConnect, "the node is not running");
+  }
+  const TimePoint deadline = clock_.now() + options_.call_deadline;
+  auto stream = co_await connect_tcp(home_->asio_executor(), clock_, address, deadline);
+  if (!stream) co_return std::move(stream).error().at(Stage::kConnect).on_peer(address);
+  ClientOptions client;
+  client.identity = identity_;
+  client.connection.keep_alive = options_.keep_alive;
+  auto session = co_await SessionClient::connect(home_->asio_executor(), clock_, std::move(*stream),
+                                                 std::move(client), deadline);
+  if (!session) co_return std::move(session).error().at(Stage::kConnect).on_peer(address);
+  auto peer = std::make_shared<ConnectedPeer>(peer_context(), std::move(*session));
+  auto opened = co_await peer->open(deadline);
+  if (!opened) co_return std::move(opened).error();
+  peers_.push_back(peer);
+  co_return std::shared_ptr<Peer>(std::move(peer));
+}
+#pragma GCC diagnostic pop
+
+Task<void> Node::Impl::close() {
+  closed_ = true;
+  const auto peers = std::exchange(peers_, {});
+  for (const auto& peer : peers) co_await peer->close();
+  if (server_) co_await server_->close();
+  if (host_) co_await host_->close();
+  server_.reset();
+  host_.reset();
+  gate_.reset();
+  store_.reset();
+}
+
+void Node::Impl::stop() {
+  for (const auto& executor : rail_executors_) executor->stop();
+  home_->stop();
+}
+
+Result<std::unique_ptr<Node>> Node::create(NodeOptions options, Clock& clock, Random& random,
+                                           asio::io_context* callers) {
+  const auto checked = check_options(options);
+  if (!checked) return checked.error();
+  auto impl = std::make_unique<Impl>(std::move(options), clock, random, callers);
+  auto made = impl->make_ports();
+  if (!made) return std::move(made).error();
+  impl->start_threads();
+  return std::unique_ptr<Node>(new Node(std::move(impl)));
+}
+
+Node::Node(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Node::~Node() { impl_->stop(); }
+
+asio::any_io_executor Node::executor() const { return impl_->home().asio_executor(); }
+
+Task<Result<void>> Node::start() {
+  auto result = co_await run_on(executor(), impl_->start());
+  co_return result;
+}
+
+std::string Node::listen_address() const { return impl_->listen_address(); }
+
+Task<Result<std::shared_ptr<Peer>>> Node::connect(std::string address) {
+  auto result = co_await run_on(executor(), impl_->connect(std::move(address)));
+  co_return result;
+}
+
+BlockStore& Node::blocks() { return impl_->blocks(); }
+SlabPool& Node::memory() { return impl_->memory(); }
+
+Task<void> Node::close() { co_await run_on(executor(), impl_->close()); }
+
+void Node::stop() { impl_->stop(); }
+
+}  // namespace corail

@@ -1,0 +1,81 @@
+#include "rpc/port_host.h"
+
+#include <cstring>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "engine/exec/run_on.h"
+
+namespace corail {
+namespace {
+
+Task<Result<void>> open_door(RailDoor* door) { co_return door->open(); }
+
+Task<RailEndpoint> admit_through(RailDoor* door, SessionId session, ChannelToken token,
+                                 LeaseGate* gate) {
+  co_return door->admit_session(session, token, *gate);
+}
+
+Task<void> drop_from(RailDoor* door, SessionId session) { co_await door->drop_session(session); }
+
+Task<void> close_door(std::unique_ptr<RailDoor> door) {
+  co_await door->close();
+  door.reset();
+}
+
+ChannelToken random_token(Random& random) {
+  const std::uint64_t words[2] = {random.next(), random.next()};
+  ChannelToken token;
+  static_assert(sizeof words == sizeof token);
+  std::memcpy(token.data(), words, sizeof words);
+  return token;
+}
+
+}  // namespace
+
+PortHost::PortHost(asio::any_io_executor home, std::span<const std::unique_ptr<Port>> ports,
+                   LeaseGate* gate, Random& random)
+    : home_(std::move(home)), ports_(ports), gate_(gate), random_(random) {}
+
+PortHost::~PortHost() {
+  CORAIL_CHECK(doors_.empty(), "doors are closed before they are destroyed");
+}
+
+Task<Result<void>> PortHost::open() {
+  for (const auto& port : ports_) {
+    doors_.push_back(port->make_door());
+    auto opened = co_await run_on(port->executor().asio_executor(), open_door(doors_.back().get()));
+    if (!opened) co_return std::move(opened).error().on_rail(port->name());
+  }
+  co_return ok_result();
+}
+
+Task<Result<std::vector<RailEndpoint>>> PortHost::admit(SessionId session) {
+  if (gate_ == nullptr) {
+    co_return Error(Errc::kNotFound, Stage::kConnect, "this node holds no blocks; give it a store");
+  }
+  // One token for all doors: it opens channels into this session and no other.
+  const ChannelToken token = random_token(random_);
+  std::vector<RailEndpoint> endpoints;
+  for (std::size_t i = 0; i < doors_.size(); ++i) {
+    auto endpoint = co_await run_on(ports_[i]->executor().asio_executor(),
+                                    admit_through(doors_[i].get(), session, token, gate_));
+    endpoints.push_back(std::move(endpoint));
+  }
+  co_return endpoints;
+}
+
+Task<void> PortHost::drop(SessionId session) {
+  for (std::size_t i = 0; i < doors_.size(); ++i) {
+    co_await run_on(ports_[i]->executor().asio_executor(), drop_from(doors_[i].get(), session));
+  }
+}
+
+Task<void> PortHost::close() {
+  for (std::size_t i = 0; i < doors_.size(); ++i) {
+    co_await run_on(ports_[i]->executor().asio_executor(), close_door(std::move(doors_[i])));
+  }
+  doors_.clear();
+}
+
+}  // namespace corail

@@ -1,0 +1,119 @@
+#include "test/node/two_nodes.h"
+
+#include <fmt/core.h>
+
+#include <boost/test/unit_test.hpp>
+#include <string_view>
+
+namespace corail::test {
+namespace {
+
+std::vector<std::string> loopback_rails(std::uint32_t count) {
+  std::vector<std::string> rails;
+  for (std::uint32_t i = 0; i < count; ++i) rails.push_back(fmt::format("tcp:127.0.0.{}", i + 1));
+  return rails;
+}
+
+std::unique_ptr<Node> make_node(NodeOptions options, Clock& clock, Random& random) {
+  auto node = Node::create(std::move(options), clock, random, nullptr);
+  BOOST_REQUIRE_MESSAGE(node.ok(), (node.ok() ? "" : node.error().to_string()));
+  const auto started = TwoNodes::run(**node, (*node)->start());
+  BOOST_REQUIRE_MESSAGE(started.ok(), (started.ok() ? "" : started.error().to_string()));
+  return std::move(*node);
+}
+
+}  // namespace
+
+TwoNodes::TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t requester_rails)
+    : shape_(shape) {
+  std::vector<Slot> slots(shape.slots);
+  for (Slot& slot : slots) slot = Slot{shape.segment_bytes, shape.segment_bytes, 0};
+  layout_ = std::make_shared<const Layout>(*Layout::make(std::move(slots)));
+  keys_ = keys_of(shape.blocks);
+
+  NodeOptions holder;
+  holder.name = "holder";
+  holder.listen = "127.0.0.1:0";
+  holder.rails = loopback_rails(holder_rails);
+  holder.store.nodes = {NodeCapacity{0, shape.blocks * layout_->block_bytes() * 2 + kMiB}};
+  NodeOptions requester;
+  requester.name = "requester";
+  requester.rails = loopback_rails(requester_rails);
+  requester.max_read_bytes = shape.max_read_bytes;
+  requester.window_bytes = shape.window_bytes;
+  requester.fence_deadline = std::chrono::seconds(20);
+  holder_ = make_node(std::move(holder), clock_, random_);
+  requester_ = make_node(std::move(requester), clock_, requester_random_);
+}
+
+TwoNodes::~TwoNodes() {
+  run(*requester_, requester_->close());
+  requester_->stop();
+  close_holder();
+}
+
+void TwoNodes::close_holder() {
+  if (!holder_) return;
+  run(*holder_, holder_->close());
+  holder_->stop();
+  holder_.reset();
+}
+
+std::shared_ptr<const BlockKeys> TwoNodes::keys_of(std::uint32_t blocks) const {
+  auto keys = std::make_shared<BlockKeys>();
+  keys->name_space = "model/a";
+  for (std::uint32_t i = 0; i < blocks; ++i) keys->hashes.push_back(fmt::format("block-{}", i));
+  return keys;
+}
+
+void TwoNodes::save() {
+  const auto saved = run(*holder_, save_on_home());
+  BOOST_REQUIRE_MESSAGE(saved.ok(), (saved.ok() ? "" : saved.error().to_string()));
+}
+
+Task<Result<void>> TwoNodes::save_on_home() {
+  BlockStore& store = holder_->blocks();
+  const auto layout = store.intern(*layout_);
+  const std::vector<std::string_view> hashes(keys_->hashes.begin(), keys_->hashes.end());
+  const std::vector<std::int32_t> numa = {0};
+  SaveRequest request;
+  request.name_space = keys_->name_space;
+  request.layout = layout;
+  request.hashes = hashes;
+  request.part_numa = numa;
+  request.order = shape_.order;
+  auto save = store.begin(request);
+  if (!save) co_return save.error();
+  for (const std::uint32_t block : save->new_blocks()) {
+    for (std::uint32_t lane = 0; lane < layout->lanes(); ++lane) {
+      const std::span<std::byte> bytes = save->writable(block, lane);
+      for (std::uint64_t i = 0; i < bytes.size(); ++i) bytes[i] = content(block, lane, i);
+    }
+  }
+  auto put = save->put_part(0);
+  if (!put) co_return put;
+  auto sealed = save->seal();
+  co_return sealed;
+}
+
+Result<std::shared_ptr<Peer>> TwoNodes::connect() {
+  return run(*requester_, requester_->connect(holder_->listen_address()));
+}
+
+Result<BlockView> TwoNodes::fetch(Peer& peer, std::shared_ptr<const BlockKeys> keys,
+                                  FetchOptions options) {
+  return run(*requester_, peer.fetch_blocks(layout_, std::move(keys), options));
+}
+
+std::uint64_t TwoNodes::mismatches(const BlockView& view) const {
+  std::uint64_t wrong = 0;
+  for (std::uint32_t block = 0; block < view.blocks(); ++block) {
+    for (std::uint32_t lane = 0; lane < layout_->lanes(); ++lane) {
+      const std::span<const std::byte> bytes = view.segment(block, lane);
+      for (std::uint64_t i = 0; i < bytes.size(); ++i) wrong += bytes[i] != content(block, lane, i);
+    }
+  }
+  return wrong;
+}
+
+}  // namespace corail::test

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <asio/co_spawn.hpp>
+#include <asio/use_future.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/random.h"
+#include "rpc/node.h"
+
+namespace corail::test {
+
+/// The byte at `offset` of a segment: a function of block, lane and offset, so that a shift or a
+/// swap shows.
+inline std::byte content(std::uint32_t block, std::uint32_t lane, std::uint64_t offset) {
+  return static_cast<std::byte>(
+      mix64((std::uint64_t{block} << 40) ^ (std::uint64_t{lane} << 20) ^ offset));
+}
+
+/// A holder and a requester in one process, each with threads of its own, over loopback.
+class TwoNodes {
+ public:
+  struct Shape {
+    std::uint32_t blocks = 24;
+    std::uint32_t slots = 6;
+    std::uint32_t segment_bytes = 4096;
+    BlockOrder order = BlockOrder::kBlockMajor;
+    std::uint64_t max_read_bytes = 64 * kKiB;
+    std::uint64_t window_bytes = 256 * kKiB;
+  };
+
+  TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t requester_rails);
+  ~TwoNodes();
+
+  /// Runs a coroutine on a node's executor and waits for it.
+  template <typename T>
+  static T run(Node& node, Task<T> task) {
+    return asio::co_spawn(node.executor(), std::move(task), asio::use_future).get();
+  }
+
+  Node& holder() { return *holder_; }
+  Node& requester() { return *requester_; }
+  std::shared_ptr<const Layout> layout() const { return layout_; }
+  std::shared_ptr<const BlockKeys> keys() const { return keys_; }
+  std::shared_ptr<const BlockKeys> keys_of(std::uint32_t blocks) const;
+
+  void save();
+  Result<std::shared_ptr<Peer>> connect();
+  Result<BlockView> fetch(Peer& peer, std::shared_ptr<const BlockKeys> keys,
+                          FetchOptions options = {});
+  void close_holder();
+  /// Bytes of the view that differ from what was saved.
+  std::uint64_t mismatches(const BlockView& view) const;
+
+ private:
+  Task<Result<void>> save_on_home();
+
+  Shape shape_;
+  SteadyClock clock_;
+  SeededRandom random_{7};
+  SeededRandom requester_random_{8};
+  std::shared_ptr<const Layout> layout_;
+  std::shared_ptr<const BlockKeys> keys_;
+  std::unique_ptr<Node> holder_;
+  std::unique_ptr<Node> requester_;
+};
+
+}  // namespace corail::test
