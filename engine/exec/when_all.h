@@ -39,6 +39,18 @@ class Branch {
 /// Asio's operation_aborted, else kUnset ("no result") with the exception's text.
 Error error_of(const std::exception_ptr& exception);
 
+/// The child as it is spawned: exceptions end here, on the child's own thread.
+template <typename T>
+Task<Result<T>> without_exceptions(Task<Result<T>> task) {
+  Result<T> result;
+  try {
+    result = co_await std::move(task);
+  } catch (...) {
+    result = error_of(std::current_exception());
+  }
+  co_return std::move(result);
+}
+
 /// Counts the children of one when_all. Lives in the joiner's frame, home thread only.
 class JoinCounter {
  public:
@@ -92,7 +104,7 @@ Task<std::vector<Result<T>>> when_all(std::vector<Branch<T>> branches,
       join.arrived();
     };
     try {
-      asio::co_spawn(branches[i].where(), std::move(branches[i]).take(),
+      asio::co_spawn(branches[i].where(), without_exceptions(std::move(branches[i]).take()),
                      asio::bind_executor(home, settle));
     } catch (...) {
       settle(std::current_exception(), Result<T>());
