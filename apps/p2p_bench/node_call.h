@@ -15,10 +15,8 @@ namespace corail::bench {
 /// Runs `f` on the node's executor and waits for it. Called from outside of the node's threads.
 template <typename F>
 std::invoke_result_t<F&> call_on(const asio::any_io_executor& executor, F f) {
-  std::packaged_task<std::invoke_result_t<F&>()> task(std::move(f));
-  auto done = task.get_future();
-  asio::post(executor, std::move(task));
-  return done.get();
+  // Asio takes a packaged_task for a completion token, whose result is its future.
+  return asio::post(executor, std::packaged_task<std::invoke_result_t<F&>()>(std::move(f))).get();
 }
 
 /// Runs a coroutine on the node's executor and waits for it. As above.
