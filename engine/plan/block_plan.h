@@ -109,7 +109,7 @@ class BlockPlan {
     std::uint32_t bytes = 0;
   };
   /// Runs of equal blocks and stride whose segments abut: `rows` rows of `width` bytes, each the
-  /// same cells of one block. Dense when rows abut as well; else each row is an interval by itself.
+  /// same cells of one block. Dense when the rows abut as well; else each is an interval by itself.
   /// Tiles of the same lanes share their cells.
   struct Tile {
     std::uint64_t width = 0;

@@ -67,7 +67,7 @@ Result<void> BlockPlanner::check_arguments() const {
 Result<void> BlockPlanner::number_intervals() {
   for (std::size_t i = 0; i < plan_.tiles_.size(); ++i) {
     BlockPlan::Tile& tile = plan_.tiles_[i];
-    tile.dense = tile.rows == 1 || tile.width == stride_magnitude(remote_tiles_[i].stride);
+    tile.dense = tile.width == stride_magnitude(remote_tiles_[i].stride);
     tile.first_interval = static_cast<std::uint32_t>(intervals_);
     intervals_ += tile.dense ? 1 : tile.rows;
     if (intervals_ > limits_.max_intervals) {

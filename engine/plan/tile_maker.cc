@@ -88,7 +88,7 @@ Result<void> TileMaker::make_group(std::span<const RunOfLane> group, std::uint32
     const std::uint32_t bytes = lane_bytes[run.lane];
     auto region = region_of(key, run);
     if (!region) return std::move(region).error();
-    if (i == 0 || !extends_tile(key, *region, bytes)) {
+    if (i == 0 || !extends_tile(key, *region)) {
       if (i > 0) close_tile(group, begin_key, i);
       open_tile(key, *region, first_block);
       begin_key = i;
@@ -125,14 +125,12 @@ Result<std::uint32_t> TileMaker::region_of(const RunKey& key, RunOfLane run) {
   return region_guess_;
 }
 
-bool TileMaker::extends_tile(const RunKey& key, std::uint32_t region, std::uint32_t bytes) const {
+bool TileMaker::extends_tile(const RunKey& key, std::uint32_t region) const {
   const BlockPlan::Tile& tile = plan_.tiles_.back();
   const RemoteTile& remote = remote_tiles_.back();
-  // Rows wider than the stride would overlap; the runs are kept apart, and the overlap is found
-  // once the intervals are sorted.
-  const bool fits = key.count == 1 || tile.width + bytes <= stride_magnitude(key.stride);
+  // Rows that become wider than the stride overlap; that is found once the intervals are sorted.
   return key.count == tile.rows && key.stride == remote.stride && region == remote.region &&
-         key.low == remote.low + tile.width && fits;
+         key.low == remote.low + tile.width;
 }
 
 void TileMaker::open_tile(const RunKey& key, std::uint32_t region, std::uint32_t first_block) {

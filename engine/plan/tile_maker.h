@@ -46,7 +46,7 @@ class TileMaker {
   void load_keys(std::span<const RunOfLane> group);
   Result<void> make_group(std::span<const RunOfLane> group, std::uint32_t first_block);
   Result<std::uint32_t> region_of(const RunKey& key, RunOfLane run);
-  bool extends_tile(const RunKey& key, std::uint32_t region, std::uint32_t bytes) const;
+  bool extends_tile(const RunKey& key, std::uint32_t region) const;
   void open_tile(const RunKey& key, std::uint32_t region, std::uint32_t first_block);
   void close_tile(std::span<const RunOfLane> group, std::size_t begin_key, std::size_t end_key);
 

@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <limits>
 #include <vector>
 
 #include "engine/plan/block_plan.h"
@@ -7,6 +8,8 @@
 
 namespace corail::testing {
 namespace {
+
+constexpr auto kLowest = std::numeric_limits<std::int64_t>::min();
 
 Result<BlockPlan> plan(const Scenario& scenario, const PlanLimits& limits = {}) {
   return plan_block_read(scenario.runs, scenario.layout, scenario.blocks, scenario.regions, limits);
@@ -163,6 +166,16 @@ BOOST_AUTO_TEST_CASE(one_run_with_gaps_counts_as_many_intervals) {
   limits.max_intervals = 999'999;
   const auto made = plan_block_read(runs, layout, 1'000'000, one_region(0, 1 << 30), limits);
   BOOST_TEST((code(made) == Errc::kTooLarge));
+}
+
+BOOST_AUTO_TEST_CASE(the_stride_of_a_single_address_means_nothing) {
+  const auto layout = uniform_layout(2, 100, 100);
+  const RunTable runs{{1, 1, 1, 1}, {1000, 1100, 1200, 1300}, {0, -5, kLowest, 7}, {1, 1, 1, 1}};
+  PlanLimits limits;
+  limits.max_intervals = 1;
+  const auto made = plan_block_read(runs, layout, 1, one_region(0, 1 << 20), limits);
+  BOOST_REQUIRE(made.ok());
+  BOOST_TEST(made->reads_planned() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(the_callers_own_mistakes_are_named) {

@@ -106,6 +106,21 @@ BOOST_AUTO_TEST_CASE(blocks_with_gaps_take_one_read_each_and_part) {
   BOOST_TEST(made->total_bytes() == 2250 * kMiB);
 }
 
+BOOST_AUTO_TEST_CASE(the_work_grows_with_runs_and_blocks_not_with_segments) {
+  // Intervals are what the planner sorts and lays out: one a part, or one a part and block (I10).
+  const RegionTable regions = two_regions(8 * kGiB, 32 * kGiB);
+  PlanLimits limits;
+  limits.max_intervals = 2;
+  BOOST_TEST(plan_shape(regions, block_major, limits).ok());
+  limits.max_intervals = 2 * kBlocks;
+  const auto gaps = [](std::uint32_t index, std::uint32_t block) {
+    return block_major(index, block) + (block * std::uint64_t{7919} % kBlocks) * 4 * kMiB;
+  };
+  BOOST_TEST(plan_shape(regions, gaps, limits).ok());
+  limits.max_intervals -= 2;
+  BOOST_TEST(!plan_shape(regions, gaps, limits).ok());
+}
+
 BOOST_AUTO_TEST_CASE(touching_regions_and_small_chunks_cost_no_read) {
   // The second region begins where the first one's blocks end.
   const RegionTable touching = two_regions(1125 * kMiB, (1 << 30) + 1125 * kMiB);

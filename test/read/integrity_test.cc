@@ -171,7 +171,7 @@ IntegrityOutcome verify_plainly(Fixture& fixture) {
 BOOST_AUTO_TEST_SUITE(integrity)
 
 BOOST_AUTO_TEST_CASE(any_order_of_landing_over_any_rails_verifies_every_byte) {
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Fixture fixture = make_fixture(seed);
     Rails rails(fixture, 1 + seed % 5, seed);
     rails.run(0);
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(any_order_of_landing_over_any_rails_verifies_every_byte) {
 }
 
 BOOST_AUTO_TEST_CASE(flushed_slices_count_once) {
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Fixture fixture = make_fixture(seed);
     Rails rails(fixture, 1 + seed % 4, seed);
     rails.run(3 + seed % 5);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(flushed_slices_count_once) {
 }
 
 BOOST_AUTO_TEST_CASE(one_wrong_bit_anywhere_is_found_and_its_block_named) {
-  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     Fixture fixture = make_fixture(seed);
     SeededRandom random(seed);
     const auto block = static_cast<std::uint32_t>(random.below(fixture.plan->blocks()));
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(swapped_segments_and_swapped_blocks_are_found) {
 }
 
 BOOST_AUTO_TEST_CASE(two_lanes_of_equal_size_cannot_be_exchanged) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Fixture fixture = make_fixture(seed);
     for (std::uint32_t lane = 1; lane < fixture.plan->layout().lanes(); ++lane) {
       const auto a = fixture.segment(0, 0);
