@@ -51,7 +51,7 @@ bool answer_input(bool supervised) {
 /// Waits for the end: a signal, or the end of an input that is a pipe.
 void serve_until_end(bool supervised, Interrupt& interrupt) {
   const Descriptor ended(::eventfd(0, EFD_CLOEXEC));
-  interrupt.on_signal([&ended, supervised](int signal) {
+  const Interrupt::Scope scope(interrupt, [&ended, supervised](int signal) {
     // A terminal sends its SIGINT to the parent too, which then closes our input.
     if (supervised && signal == SIGINT) return;
     const std::uint64_t one = 1;
@@ -64,7 +64,6 @@ void serve_until_end(bool supervised, Interrupt& interrupt) {
     if (waiting[0].revents != 0) break;
     if (waiting[1].revents != 0 && !answer_input(supervised)) break;
   }
-  interrupt.on_signal({});
 }
 
 /// Opens the limit endpoint, or says why there is none.
@@ -124,7 +123,7 @@ int run_holder(const BenchOptions& options, Interrupt& interrupt) {
     complain(node.error().to_string());
     return exit_code_of(node.error());
   }
-  const auto held = hold(**node, options, interrupt);
+  const auto held = guarded([&] { return hold(**node, options, interrupt); });
   await_on((*node)->executor(), (*node)->close());
   (*node)->stop();
   if (held.ok())

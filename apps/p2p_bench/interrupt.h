@@ -3,6 +3,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "apps/p2p_bench/descriptor.h"
 
@@ -25,6 +26,20 @@ class Interrupt {
   /// came already. Replaces the action before, which is not running any more when this returns;
   /// empty for none. An action must neither wait nor use this object.
   void on_signal(std::function<void(int signal)> action);
+
+  /// An action for the length of a scope.
+  class Scope {
+   public:
+    Scope(Interrupt& interrupt, std::function<void(int signal)> action) : interrupt_(interrupt) {
+      interrupt_.on_signal(std::move(action));
+    }
+    ~Scope() { interrupt_.on_signal({}); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Interrupt& interrupt_;
+  };
 
  private:
   void watch();

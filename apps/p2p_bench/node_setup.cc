@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 
 #include "apps/p2p_bench/option_values.h"
 #include "apps/p2p_bench/process_usage.h"
@@ -51,6 +52,14 @@ Result<void> check_memory(const BenchOptions& options) {
                fmt::format("this run needs {} of memory and {} are available, use fewer --blocks "
                            "or --sets",
                            format_bytes(needed), format_bytes(*available)));
+}
+
+Result<void> guarded(const std::function<Result<void>()>& work) {
+  try {
+    return work();
+  } catch (const std::exception& exception) {
+    return Error(Errc::kOutOfMemory, exception.what());
+  }
 }
 
 void complain(const std::string& sentence) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ std::vector<std::string> rail_hosts(const std::vector<std::string>& rails,
 
 /// Refuses to start what would only be killed for want of memory.
 Result<void> check_memory(const BenchOptions& options);
+
+/// Runs what may run out of memory or threads and throw, while a node must still be closed: an
+/// exception becomes an Error.
+Result<void> guarded(const std::function<Result<void>()>& work);
 
 /// One line on standard error: "p2p_bench: <sentence>".
 void complain(const std::string& sentence);

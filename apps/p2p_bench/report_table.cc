@@ -78,7 +78,7 @@ void write_goodput(Out out, const RunResult& result, const Summary& summary) {
 
 void write_counts(Out out, const Summary& summary) {
   const auto row = [out](const char* name, const std::string& value) {
-    fmt::format_to(out, "{:<28}{}\n", name, value);
+    fmt::format_to(out, "{:<38}{}\n", name, value);
   };
   fmt::format_to(out, "\n");
   row("query answer [bytes]", fmt::format("{}, of which run table {}", summary.query_response_bytes,

@@ -67,15 +67,12 @@ Result<void> connect_and_run(const BenchOptions& options, const HolderAddresses&
   }
 
   CancelToken cancel;
-  interrupt.on_signal([cancel, raw = limit.get()](int) mutable {
+  const Interrupt::Scope scope(interrupt, [cancel, raw = limit.get()](int) mutable {
     cancel.cancel();
     if (raw != nullptr) raw->abort();
   });
   Runner runner(RunParts{options, node, **peer, clock, cancel, limit.get(), holder}, result);
-  auto ran = runner.run();
-  interrupt.on_signal({});
-  result.interrupted = interrupt.signal() != 0;
-  return ran;
+  return runner.run();
 }
 
 /// The table goes where the report does not.
@@ -128,7 +125,10 @@ int run_requester(const BenchOptions& options, const HolderAddresses& addresses,
     complain(node.error().to_string());
     return exit_code_of(node.error());
   }
-  const auto ran = connect_and_run(options, addresses, holder, interrupt, clock, **node, result);
+  const auto ran = guarded([&] {
+    return connect_and_run(options, addresses, holder, interrupt, clock, **node, result);
+  });
+  result.interrupted = interrupt.signal() != 0;
   result.requester_peak_rss = process_peak_rss();
   await_on((*node)->executor(), (*node)->close());
   (*node)->stop();
