@@ -1,7 +1,5 @@
 #include "engine/base/clock.h"
 
-#include <time.h>
-
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <optional>
@@ -44,13 +42,9 @@ class SteadyTimer final : public Timer {
 
 }  // namespace
 
-Duration thread_cpu_time() noexcept {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
+TimePoint machine_now() noexcept { return std::chrono::steady_clock::now(); }
 
-TimePoint SteadyClock::now() const noexcept { return std::chrono::steady_clock::now(); }
+TimePoint SteadyClock::now() const noexcept { return machine_now(); }
 
 std::unique_ptr<Timer> SteadyClock::make_timer(asio::any_io_executor executor) {
   return std::make_unique<SteadyTimer>(executor);

@@ -186,7 +186,7 @@ void Rail::pump() {
 }
 
 void Rail::post_batch(Attachment& attachment) {
-  const Duration begin = thread_cpu_time();
+  const TimePoint begin = machine_now();
   const std::uint64_t limit = whole_slice();
   std::array<Slice, kMaxPostBatch> batch;
   std::size_t count = 0;
@@ -208,7 +208,7 @@ void Rail::post_batch(Attachment& attachment) {
   if (count > 0) {
     transport_->post(attachment.source_->context(), std::span(batch.data(), count), attachment);
   }
-  attachment.submit_time_ += thread_cpu_time() - begin;
+  attachment.submit_time_ += machine_now() - begin;
 }
 
 }  // namespace corail

@@ -66,7 +66,7 @@ class Rail {
   /// (contract 4).
   void abandon(SliceSource& source);
 
-  /// CPU time spent cutting and posting for this share so far.
+  /// Time spent cutting and posting, which never blocks, for this share so far.
   Duration submit_time(const SliceSource& source) const;
 
   /// See Transport::fence.

@@ -72,6 +72,17 @@ bool RailShare::done() const noexcept {
   return giving_up() || (exhausted_ && flushed_.empty());
 }
 
+bool RailShare::has_fair_part() const noexcept {
+  // Whoever is asked first would fill a whole window and, of a read no larger than a few windows,
+  // leave the other rails nothing. Two slices may always be in flight, so that a channel need not
+  // wait for the next request.
+  constexpr std::size_t kAlwaysInFlight = 2;
+  if (in_flight_.size() < kAlwaysInFlight) return false;
+  std::uint64_t own = 0;
+  for (const Progress& entry : in_flight_) own += entry.length;
+  return own >= read_.cursor.remaining() / read_.rails;
+}
+
 std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   if (giving_up()) return std::nullopt;
   if (!flushed_.empty()) {
@@ -80,6 +91,7 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
     started(slice);
     return slice;
   }
+  if (has_fair_part()) return std::nullopt;
   const std::optional<SliceCursor::Cut> cut = read_.cursor.take(max_bytes);
   if (!cut) {
     exhausted_ = true;
@@ -102,6 +114,7 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
 void RailShare::started(const Slice& slice) {
   Progress progress;
   progress.tag = slice.tag;
+  progress.length = slice.length;
   in_flight_.push_back(progress);
   ++reads_posted_;
 }

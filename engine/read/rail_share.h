@@ -23,12 +23,13 @@ namespace corail {
 struct SharedRead {
   SharedRead(std::shared_ptr<const BlockPlan> read_plan, std::vector<std::byte*> bases,
              std::vector<std::uint64_t> keys, ReadContext read_context, std::uint64_t max_slice,
-             std::uint32_t rails)
+             std::uint32_t rail_count)
       : plan(std::move(read_plan)),
         chunk_bases(std::move(bases)),
         region_keys(std::move(keys)),
         context(read_context),
-        cursor(*plan, max_slice, rails) {}
+        cursor(*plan, max_slice, rail_count),
+        rails(rail_count) {}
 
   const std::shared_ptr<const BlockPlan> plan;
   const std::vector<std::byte*> chunk_bases;  // by index in plan->chunks(); pinned by the session
@@ -36,6 +37,7 @@ struct SharedRead {
       region_keys;  // by index in the region table; empty where keys do not exist
   const ReadContext context;
   SliceCursor cursor;
+  const std::uint32_t rails;
   std::atomic<bool> stopped{false};  // the epoch was bumped: post nothing more
 };
 
@@ -78,10 +80,12 @@ class RailShare final : public SliceSource {
   /// How much of a posted slice the transport has reported.
   struct Progress {
     std::uint64_t tag = 0;
+    std::uint64_t length = 0;
     std::uint64_t landed = 0;
   };
 
   bool giving_up() const noexcept;
+  bool has_fair_part() const noexcept;
   bool done() const noexcept;
   void started(const Slice& slice);
   std::uint64_t ended(const Slice& slice) noexcept;

@@ -9,12 +9,12 @@
 namespace corail {
 
 /// Where the time of one read went. The stages follow each other on the home executor, except
-/// `submit`, which is the CPU time of posting, summed over the rails, and is part of the time that
+/// `submit`, which is the time of posting, summed over the rails, and is part of the time that
 /// `wait` covers.
 struct StageTimes {
   Duration query{};   // asking the holder, until its answer is decoded
   Duration plan{};    // checking, planning, allocating the destination
-  Duration submit{};  // CPU time of cutting and posting slices
+  Duration submit{};  // of cutting and posting slices, which never blocks
   Duration wait{};  // until every slice has ended; hashing on the receiving threads is hidden here
   Duration verify{};  // integrity work that is left for the join
   Duration commit{};  // the owner's confirmation

@@ -53,7 +53,7 @@ class FieldReader {
   std::size_t at_ = 0;
 };
 
-Error breach(std::string detail) { return Error(Errc::kProtocol, std::move(detail)); }
+Error malformed(std::string detail) { return Error(Errc::kProtocol, std::move(detail)); }
 
 bool has_magic(FieldReader& reader) noexcept {
   std::array<std::uint8_t, kChannelMagic.size()> magic{};
@@ -105,11 +105,11 @@ bool may_be_preface(std::span<const std::byte> first) noexcept {
 
 Result<Preface> decode_preface(std::span<const std::byte, kPrefaceBytes> bytes) {
   FieldReader reader(bytes);
-  if (!has_magic(reader)) return breach("this is no data channel of corail");
+  if (!has_magic(reader)) return malformed("this is no data channel of corail");
   Preface preface;
   preface.version = reader.number<std::uint32_t>();
   if (reader.number<std::uint32_t>() != 0 && preface.version == kChannelVersion) {
-    return breach("the reserved field of the preface is not zero");
+    return malformed("the reserved field of the preface is not zero");
   }
   reader.bytes(preface.token);
   return preface;
@@ -117,13 +117,13 @@ Result<Preface> decode_preface(std::span<const std::byte, kPrefaceBytes> bytes) 
 
 Result<PrefaceAnswer> decode_preface_answer(std::span<const std::byte, kPrefaceAnswerBytes> bytes) {
   FieldReader reader(bytes);
-  if (!has_magic(reader)) return breach("the answer is not that of a corail data channel");
+  if (!has_magic(reader)) return malformed("the answer is not that of a corail data channel");
   PrefaceAnswer answer;
   answer.version = reader.number<std::uint32_t>();
   const auto number = reader.number<std::uint32_t>();
   answer.answer = static_cast<ChannelAnswer>(number);
   if (answer.answer > ChannelAnswer::kTooManyChannels) {
-    return breach(fmt::format("unknown answer {} to the preface", number));
+    return malformed(fmt::format("unknown answer {} to the preface", number));
   }
   return answer;
 }
@@ -140,14 +140,14 @@ Result<Request> decode_request(std::span<const std::byte, kRequestBytes> bytes) 
   request.read = ReadId(reader.number<std::uint64_t>());
   request.epoch = EpochNumber(reader.number<std::uint64_t>());
   if (request.kind == RequestKind::kCancel) return request;
-  if (request.kind != RequestKind::kRead) return breach(fmt::format("unknown request {}", kind));
+  if (request.kind != RequestKind::kRead) return malformed(fmt::format("unknown request {}", kind));
   if (request.length == 0 || request.length > kMaxReadBytes) {
-    return breach(
+    return malformed(
         fmt::format("a READ of {} bytes, allowed are 1 to {}", request.length, kMaxReadBytes));
   }
   if (!checked_add(request.offset, request.length)) {
-    return breach(fmt::format("a READ of {} bytes at offset {} overflows 64 bits", request.length,
-                              request.offset));
+    return malformed(fmt::format("a READ of {} bytes at offset {} overflows 64 bits",
+                                 request.length, request.offset));
   }
   return request;
 }
@@ -165,22 +165,22 @@ Result<Reply> decode_reply(std::span<const std::byte, kReplyBytes> bytes) {
   switch (reply.kind) {
     case ReplyKind::kData:
       if (reply.length == 0 || reply.length > kMaxPayloadBytes) {
-        return breach(fmt::format("a DATA frame of {} bytes, allowed are 1 to {}", reply.length,
-                                  kMaxPayloadBytes));
+        return malformed(fmt::format("a DATA frame of {} bytes, allowed are 1 to {}", reply.length,
+                                     kMaxPayloadBytes));
       }
       if (!checked_add(reply.offset, reply.length)) {
-        return breach(fmt::format("a DATA frame at offset {} overflows 64 bits", reply.offset));
+        return malformed(fmt::format("a DATA frame at offset {} overflows 64 bits", reply.offset));
       }
       return reply;
     case ReplyKind::kCancelled:
       return reply;
     case ReplyKind::kRefused:
       if (errc_of(reply.refusal) == Errc::kUnset) {
-        return breach(fmt::format("unknown refusal {}", refusal));
+        return malformed(fmt::format("unknown refusal {}", refusal));
       }
       return reply;
   }
-  return breach(fmt::format("unknown reply {}", kind));
+  return malformed(fmt::format("unknown reply {}", kind));
 }
 
 Refusal refusal_of(Errc code) noexcept {
