@@ -74,10 +74,8 @@ bool RailShare::done() const noexcept {
 
 bool RailShare::has_fair_part() const noexcept {
   // Whoever is asked first would fill a whole window and, of a read no larger than a few windows,
-  // leave the other rails nothing. Two slices may always be in flight, so that a channel need not
-  // wait for the next request.
-  constexpr std::size_t kAlwaysInFlight = 2;
-  if (in_flight_.size() < kAlwaysInFlight) return false;
+  // leave the other rails nothing. Once something has ended here the rail's speed decides.
+  if (had_outcome_ || in_flight_.empty()) return false;
   std::uint64_t own = 0;
   for (const Progress& entry : in_flight_) own += entry.length;
   return own >= read_.cursor.remaining() / read_.rails;
@@ -151,6 +149,7 @@ void RailShare::on_landed(const Slice& slice, std::uint64_t from, std::uint64_t 
 
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
   const std::uint64_t reported = ended(slice);
+  had_outcome_ = true;
   const bool reports = rail_.capabilities().reports_landing;
   if (outcome.ok() && reports && reported != slice.length) {
     // A device that says it is done although it is not (I3). Hashing would find it as well, but not

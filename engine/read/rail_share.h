@@ -107,6 +107,7 @@ class RailShare final : public SliceSource {
   std::uint64_t reads_posted_ = 0;
   std::uint64_t errors_ = 0;
   bool exhausted_ = false;
+  bool had_outcome_ = false;  // a slice has had its outcome
   bool running_ = false;
   Duration submit_time_{};
   Duration verify_time_{};
