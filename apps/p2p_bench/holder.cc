@@ -48,23 +48,38 @@ bool answer_input(bool supervised) {
   return true;
 }
 
-/// Waits for the end: a signal, or the end of an input that is a pipe.
-void serve_until_end(bool supervised, Interrupt& interrupt) {
-  const Descriptor ended(::eventfd(0, EFD_CLOEXEC));
-  const Interrupt::Scope scope(interrupt, [&ended, supervised](int signal) {
-    // A terminal sends its SIGINT to the parent too, which then closes our input.
-    if (supervised && signal == SIGINT) return;
-    const std::uint64_t one = 1;
-    CORAIL_CHECK(::write(ended.get(), &one, sizeof(one)) == sizeof(one), "an eventfd takes a one");
-  });
-  const int input = supervised || input_is_pipe() ? STDIN_FILENO : -1;
-  std::array<pollfd, 2> waiting = {pollfd{ended.get(), POLLIN, 0}, pollfd{input, POLLIN, 0}};
-  while (true) {
-    if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
-    if (waiting[0].revents != 0) break;
-    if (waiting[1].revents != 0 && !answer_input(supervised)) break;
+/// The end of serving: a signal, or the end of an input that is a pipe. Made before anybody is told
+/// that the holder serves, so that a signal right after that finds it.
+class End {
+ public:
+  End(bool supervised, Interrupt& interrupt)
+      : supervised_(supervised),
+        signalled_(::eventfd(0, EFD_CLOEXEC)),
+        scope_(interrupt, [this](int signal) { on_signal(signal); }) {}
+
+  void wait() {
+    const int input = supervised_ || input_is_pipe() ? STDIN_FILENO : -1;
+    std::array<pollfd, 2> waiting = {pollfd{signalled_.get(), POLLIN, 0}, pollfd{input, POLLIN, 0}};
+    while (true) {
+      if (::poll(waiting.data(), waiting.size(), -1) < 0) continue;
+      if (waiting[0].revents != 0) return;
+      if (waiting[1].revents != 0 && !answer_input(supervised_)) return;
+    }
   }
-}
+
+ private:
+  void on_signal(int signal) {
+    // A terminal sends its SIGINT to the parent too, which then closes our input.
+    if (supervised_ && signal == SIGINT) return;
+    const std::uint64_t one = 1;
+    CORAIL_CHECK(::write(signalled_.get(), &one, sizeof(one)) == sizeof(one),
+                 "an eventfd takes a one");
+  }
+
+  const bool supervised_;
+  const Descriptor signalled_;
+  const Interrupt::Scope scope_;
+};
 
 /// Opens the limit endpoint, or says why there is none.
 std::unique_ptr<LimitServer> open_limit(const BenchOptions& options, const std::string& control,
@@ -100,8 +115,9 @@ Result<void> hold(Node& node, const BenchOptions& options, Interrupt& interrupt)
   if (!sets.ok()) return std::move(sets).error();
   const std::string control = node.listen_address();
   const auto limit = open_limit(options, control, *sets);
+  End end(options.supervised, interrupt);
   report_ready(options, control, limit ? limit->address() : "");
-  serve_until_end(options.supervised, interrupt);
+  end.wait();
   return ok_result();
 }
 

@@ -7,7 +7,9 @@
 
 namespace corail {
 
-RegionRegistry::RegionRegistry() : table_(std::make_shared<RegionTable>()) {}
+RegionRegistry::RegionRegistry(std::size_t max_regions)
+    : max_regions_(std::min(max_regions, kMaxRegions)),
+      table_(std::make_shared<const RegionTable>()) {}
 
 Result<void> RegionRegistry::publish(std::vector<Region> regions) {
   const TableGeneration generation(table_->generation().value() + 1);
@@ -25,7 +27,7 @@ Result<RegionId> RegionRegistry::add(std::uint64_t base, std::uint64_t length,
                                      std::int32_t numa_node, std::vector<std::uint64_t> keys) {
   const std::lock_guard lock(mutex_);
   const auto current = table_->regions();
-  if (current.size() >= kMaxRegions) {
+  if (current.size() >= max_regions_) {
     return Error(Errc::kTooLarge, Stage::kSetup,
                  fmt::format("{} regions are registered, which is the most; use larger slabs",
                              current.size()));

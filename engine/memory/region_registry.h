@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -16,11 +17,12 @@ namespace corail {
 /// Owned by the node, outlives the stores. Thread-safe.
 class RegionRegistry {
  public:
-  RegionRegistry();
+  /// `max_regions`: at most kMaxRegions, which is what a requester accepts.
+  explicit RegionRegistry(std::size_t max_regions = kMaxRegions);
 
   /// `base` is this process's address, `keys` one per port (0 where the transport has none). Fails
   /// with kInvalidArgument for an empty, overflowing or overlapping range, kTooLarge beyond
-  /// kMaxRegions.
+  /// max_regions.
   Result<RegionId> add(std::uint64_t base, std::uint64_t length, std::int32_t numa_node,
                        std::vector<std::uint64_t> keys);
   /// Replaces a region's keys, after a port was opened or rebuilt. Fails with kNotFound.
@@ -34,6 +36,7 @@ class RegionRegistry {
  private:
   Result<void> publish(std::vector<Region> regions);
 
+  const std::size_t max_regions_;
   mutable std::mutex mutex_;
   std::uint32_t next_id_ = 1;
   std::shared_ptr<const RegionTable> table_;

@@ -57,6 +57,7 @@ class Rail::Attachment final : public SliceSink {
   Rail& rail_;
   SliceSource* source_;  // null once abandoned
   std::uint64_t bytes_in_flight_ = 0;
+  std::uint64_t turn_bytes_ = 0;  // posted; equal for shares that have had equal turns
   std::uint32_t slices_in_flight_ = 0;
   Duration submit_time_{};
   bool dry_ = false;  // had nothing when it was asked last
@@ -91,7 +92,17 @@ Rail::Attachment* Rail::find(const SliceSource& source) const noexcept {
 
 void Rail::attach(SliceSource& source) {
   CORAIL_CHECK(find(source) == nullptr, "a share is attached once");
-  attachments_.push_back(std::make_unique<Attachment>(*this, source));
+  auto attachment = std::make_unique<Attachment>(*this, source);
+  // A new share comes next, but has no claim to what the others got before it. What they have in
+  // flight they do not have yet.
+  if (!attachments_.empty()) {
+    const auto got = [](const auto& other) { return other->turn_bytes_ - other->bytes_in_flight_; };
+    const auto least =
+        std::min_element(attachments_.begin(), attachments_.end(),
+                         [&](const auto& a, const auto& b) { return got(a) < got(b); });
+    attachment->turn_bytes_ = got(*least);
+  }
+  attachments_.push_back(std::move(attachment));
   pump();
 }
 
@@ -155,11 +166,11 @@ void Rail::schedule_pump() {
   });
 }
 
-Rail::Attachment* Rail::hungriest() const noexcept {
+Rail::Attachment* Rail::next_in_turn() const noexcept {
   Attachment* chosen = nullptr;
   for (const auto& attachment : attachments_) {
-    if (attachment->dry_ || attachment->source_ == nullptr) continue;
-    if (chosen == nullptr || attachment->bytes_in_flight_ < chosen->bytes_in_flight_) {
+    if (attachment->dry_) continue;
+    if (chosen == nullptr || attachment->turn_bytes_ < chosen->turn_bytes_) {
       chosen = attachment.get();
     }
   }
@@ -179,7 +190,7 @@ bool Rail::has_room() const noexcept {
 
 void Rail::pump() {
   while (has_room()) {
-    Attachment* attachment = hungriest();
+    Attachment* attachment = next_in_turn();
     if (attachment == nullptr) return;
     post_batch(*attachment);
   }
@@ -190,7 +201,7 @@ void Rail::post_batch(Attachment& attachment) {
   const std::uint64_t limit = whole_slice();
   std::array<Slice, kMaxPostBatch> batch;
   std::size_t count = 0;
-  // Shares take turns by bytes in flight; alone on the rail, one share fills whole batches.
+  // Shares take turns by bytes; alone on the rail, one share fills whole batches.
   const std::size_t most = attachments_.size() == 1 ? batch.size() : 1;
   while (count < most && has_room()) {
     const std::optional<Slice> slice = attachment.source_->next(limit);
@@ -201,6 +212,7 @@ void Rail::post_batch(Attachment& attachment) {
     batch[count++] = *slice;
     bytes_in_flight_ += slice->length;
     ++slices_in_flight_;
+    attachment.turn_bytes_ += slice->length;
     attachment.bytes_in_flight_ += slice->length;
     ++attachment.slices_in_flight_;
     ++counters_.reads;

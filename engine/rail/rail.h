@@ -30,8 +30,8 @@ struct RailCounters {
 };
 
 /// One path: a local port x a peer's port, with its transport and its window. Reads attach their
-/// shares; the rail pulls slices from them as the window frees up, from the share with the fewest
-/// bytes in flight first, so that a small read does not wait behind a big one.
+/// shares; the rail pulls slices from them as the window frees up, in turns of equal bytes, so that
+/// a small read does not wait behind a big one.
 ///
 /// Owned by the peer's rail set; used on the port's executor only. A share must be detached, and
 /// the rail closed, before either is destroyed. A cancel does not reach in here: the share stops
@@ -84,7 +84,7 @@ class Rail {
 
   Attachment* find(const SliceSource& source) const noexcept;
   void forget(const Attachment& attachment);
-  Attachment* hungriest() const noexcept;
+  Attachment* next_in_turn() const noexcept;
   std::uint64_t whole_slice() const noexcept;
   bool has_room() const noexcept;
   void schedule_pump();

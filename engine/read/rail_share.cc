@@ -74,11 +74,18 @@ bool RailShare::done() const noexcept {
 
 bool RailShare::has_fair_part() const noexcept {
   // Whoever is asked first would fill a whole window and, of a read no larger than a few windows,
-  // leave the other rails nothing. Once something has ended here the rail's speed decides.
-  if (had_outcome_ || in_flight_.empty()) return false;
+  // leave the other rails nothing; and a slow rail would hold a window's worth at the end, for
+  // which all wait. So no rail holds more than its part of what is left, by its part of what has
+  // landed; a slice each is added, so that all begin as equals.
+  if (read_.rails == 1 || in_flight_.empty()) return false;
   std::uint64_t own = 0;
   for (const Progress& entry : in_flight_) own += entry.length;
-  return own >= read_.cursor.remaining() / read_.rails;
+  const auto slice = static_cast<double>(read_.max_slice_bytes);
+  const auto landed_here = static_cast<double>(landed_bytes_) + slice;
+  const auto landed =
+      static_cast<double>(read_.landed_bytes.load(std::memory_order_relaxed)) + slice * read_.rails;
+  const auto left = static_cast<double>(read_.cursor.remaining());
+  return static_cast<double>(own) >= left * landed_here / landed;
 }
 
 std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
@@ -149,7 +156,6 @@ void RailShare::on_landed(const Slice& slice, std::uint64_t from, std::uint64_t 
 
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
   const std::uint64_t reported = ended(slice);
-  had_outcome_ = true;
   const bool reports = rail_.capabilities().reports_landing;
   if (outcome.ok() && reports && reported != slice.length) {
     // A device that says it is done although it is not (I3). Hashing would find it as well, but not
@@ -161,6 +167,7 @@ void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
   } else if (outcome.ok()) {
     if (!reports) hash(slice, 0, slice.length);
     landed_bytes_ += slice.length;
+    read_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
   } else if (outcome.error().code() != Errc::kFlushed) {
     fail(std::move(outcome).error());
   } else if (giving_up()) {

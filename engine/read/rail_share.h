@@ -29,7 +29,8 @@ struct SharedRead {
         region_keys(std::move(keys)),
         context(read_context),
         cursor(*plan, max_slice, rail_count),
-        rails(rail_count) {}
+        rails(rail_count),
+        max_slice_bytes(max_slice) {}
 
   const std::shared_ptr<const BlockPlan> plan;
   const std::vector<std::byte*> chunk_bases;  // by index in plan->chunks(); pinned by the session
@@ -38,6 +39,9 @@ struct SharedRead {
   const ReadContext context;
   SliceCursor cursor;
   const std::uint32_t rails;
+  const std::uint64_t max_slice_bytes;
+  std::atomic<std::uint64_t> landed_bytes{
+      0};                            // over all rails: by what part each is of it, they share
   std::atomic<bool> stopped{false};  // the epoch was bumped: post nothing more
 };
 
@@ -107,7 +111,6 @@ class RailShare final : public SliceSource {
   std::uint64_t reads_posted_ = 0;
   std::uint64_t errors_ = 0;
   bool exhausted_ = false;
-  bool had_outcome_ = false;  // a slice has had its outcome
   bool running_ = false;
   Duration submit_time_{};
   Duration verify_time_{};

@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_cancel_ends_it_from_live_and_from_committing) {
 BOOST_AUTO_TEST_CASE(of_a_race_of_commit_and_cancel_exactly_one_wins) {
   int both = 0;
   int neither = 0;
-  for (int round = 0; round < 2000; ++round) {
+  for (int round = 0; round < 800; ++round) {
     ReadState state;
     const EpochNumber epoch = state.epoch();
     std::atomic<bool> go{false};

@@ -179,7 +179,8 @@ BOOST_AUTO_TEST_CASE(a_device_that_hangs_costs_the_memory) {
   BOOST_TEST_REQUIRE(!outcome.result.ok());
   BOOST_TEST((outcome.code() == Errc::kStuck));
   BOOST_TEST(outcome.result.error().rail() == "mock1");
-  const std::uint64_t chunks = outcome.rig.held.plan(outcome.rig.limits)->chunks().size();
+  const std::uint64_t chunks =
+      outcome.rig.held.plan(outcome.rig.held.all(), outcome.rig.limits)->chunks().size();
   BOOST_TEST(outcome.rig.pool.quarantined_chunks() == chunks);
   // Late bytes do arrive, long after the read and its session have gone: into memory that nobody
   // gets again, and with nobody left to be told.

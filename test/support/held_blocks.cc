@@ -69,24 +69,31 @@ Result<PinnedBytes> HeldBlocks::admit(SessionId, ReadContext, RegionId region, s
   return Error(Errc::kRefused, "outside of what the test holds");
 }
 
-std::shared_ptr<const BlockPlan> HeldBlocks::plan(const PlanLimits& limits) const {
+BlockRange HeldBlocks::all() const {
+  BlockRange range;
+  range.count = shape_.blocks;
+  return range;
+}
+
+std::shared_ptr<const BlockPlan> HeldBlocks::plan(BlockRange range,
+                                                  const PlanLimits& limits) const {
   RunTableBuilder builder(&table_);
   for (std::uint32_t lane = 0; lane < shape_.lanes; ++lane) {
-    for (const std::byte* block : block_at_) {
+    for (const std::byte* block : std::span(block_at_).subspan(range.first, range.count)) {
       builder.add(reinterpret_cast<std::uintptr_t>(block) +
                   std::uint64_t{lane} * shape_.lane_bytes);
     }
     builder.end_lane();
   }
-  auto plan = plan_block_read(builder.take(), layout_, shape_.blocks, table_, limits);
+  auto plan = plan_block_read(builder.take(), layout_, range.count, table_, limits);
   CORAIL_CHECK(plan, "what the test holds can be planned");
   return std::make_shared<const BlockPlan>(std::move(*plan));
 }
 
-BlockExpectation HeldBlocks::expectation() const {
+BlockExpectation HeldBlocks::expectation(BlockRange range) const {
   std::vector<std::string> hashes;
   std::vector<std::uint64_t> checksums;
-  for (std::uint32_t block = 0; block < shape_.blocks; ++block) {
+  for (std::uint32_t block = range.first; block < range.first + range.count; ++block) {
     hashes.push_back(hash_of(block));
     std::uint64_t sum = 0;
     for (std::uint32_t lane = 0; lane < shape_.lanes; ++lane) {
@@ -106,12 +113,13 @@ std::uint64_t HeldBlocks::total_bytes() const {
   return layout_->block_bytes() * std::uint64_t{shape_.blocks};
 }
 
-std::optional<std::string> difference(const HeldBlocks& held, const BlockPlan& plan,
+std::optional<std::string> difference(const HeldBlocks& held, BlockRange range,
+                                      const BlockPlan& plan,
                                       std::span<std::byte* const> chunk_bases) {
   for (std::uint32_t block = 0; block < plan.blocks(); ++block) {
     for (std::uint32_t lane = 0; lane < plan.layout().lanes(); ++lane) {
       const BlockPlan::Place place = plan.locate(block, lane);
-      const std::span<const std::byte> there = held.segment(block, lane);
+      const std::span<const std::byte> there = held.segment(range.first + block, lane);
       const std::byte* const here = chunk_bases[place.chunk] + place.offset;
       if (place.bytes == there.size() && std::memcmp(here, there.data(), there.size()) == 0) {
         continue;

@@ -25,6 +25,11 @@ struct HeldShape {
   std::uint32_t gap_bytes = 0;  // between blocks: more than 0 makes each block a range of its own
 };
 
+struct BlockRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
 /// Blocks in a holder's memory, with position-dependent content, served as long as the lease lives.
 /// Immutable but for the lease; any thread. Must outlive every pin, like a store.
 class HeldBlocks final : public LeaseGate {
@@ -40,9 +45,10 @@ class HeldBlocks final : public LeaseGate {
   /// Bytes ranges that are being served right now.
   std::size_t pins() const noexcept { return static_cast<std::size_t>(keeper_.use_count()) - 1; }
 
-  std::shared_ptr<const BlockPlan> plan(const PlanLimits& limits) const;
-  BlockExpectation expectation() const;
+  std::shared_ptr<const BlockPlan> plan(BlockRange range, const PlanLimits& limits) const;
+  BlockExpectation expectation(BlockRange range) const;
   std::span<const std::byte> segment(std::uint32_t block, std::uint32_t lane) const;
+  BlockRange all() const;
   std::uint64_t total_bytes() const;
 
  private:
@@ -62,7 +68,8 @@ class HeldBlocks final : public LeaseGate {
 };
 
 /// The first (block, lane) whose local bytes are not the holder's, in words; nothing if all are.
-std::optional<std::string> difference(const HeldBlocks& held, const BlockPlan& plan,
+std::optional<std::string> difference(const HeldBlocks& held, BlockRange range,
+                                      const BlockPlan& plan,
                                       std::span<std::byte* const> chunk_bases);
 
 }  // namespace corail::test

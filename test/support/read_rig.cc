@@ -8,8 +8,10 @@
 
 namespace corail::test {
 
-RigRead::RigRead(VirtualWorld& world, Owner& owner, ReadRequest request)
+RigRead::RigRead(VirtualWorld& world, Owner& owner, BlockRange range, ReadRequest request)
     : world_(world),
+      range_(range),
+      plan_(request.plan),
       chunks_(request.chunks),
       session_(world.executor(), world.clock(), owner, std::move(request)) {}
 
@@ -22,10 +24,10 @@ Task<Result<void>> RigRead::run() {
   co_return result;
 }
 
-std::vector<std::byte*> RigRead::bases() const {
+std::optional<std::string> RigRead::difference_to(const HeldBlocks& held) const {
   std::vector<std::byte*> bases;
   for (const SlabChunk& chunk : chunks_) bases.push_back(chunk.bytes().data());
-  return bases;
+  return difference(held, range_, *plan_, bases);
 }
 
 std::uint64_t RigRead::late_bytes() const {
@@ -53,10 +55,10 @@ ReadRig::ReadRig(const HeldShape& shape, std::vector<RailPlan> plans, std::uint6
   limits.max_chunk_bytes = 2 * kMiB;
 }
 
-ReadRequest ReadRig::request() {
+ReadRequest ReadRig::request(BlockRange range) {
   ReadRequest request;
   request.read = ReadId(next_read_++);
-  request.plan = held.plan(limits);
+  request.plan = held.plan(range, limits);
   for (const ChunkSpec& spec : request.plan->chunks()) {
     auto chunk = pool.allocate(spec.bytes, spec.numa_node);
     CORAIL_CHECK(chunk, "the test's pool is large enough");
@@ -64,14 +66,14 @@ ReadRequest ReadRig::request() {
   }
   request.rails = rails.rails();
   request.max_slice_bytes = limits.max_read_bytes;
-  request.expectation = held.expectation();
+  request.expectation = held.expectation(range);
   request.deadline = world.now() + std::chrono::minutes(1);
   request.fence_deadline = std::chrono::milliseconds(500);
   return request;
 }
 
-std::unique_ptr<RigRead> ReadRig::make(ReadRequest request) {
-  return std::make_unique<RigRead>(world, owner, std::move(request));
+std::unique_ptr<RigRead> ReadRig::make(BlockRange range, ReadRequest request) {
+  return std::make_unique<RigRead>(world, owner, range, std::move(request));
 }
 
 std::optional<std::string> ReadRig::complaint(const RigRead& read, const Result<void>& result) {
@@ -84,7 +86,7 @@ std::optional<std::string> ReadRig::complaint(const RigRead& read, const Result<
   }
   if (held.pins() > 0) return fmt::format("{} pins are left at the holder", held.pins());
   if (!result) return std::nullopt;
-  return difference(held, *held.plan(limits), read.bases());
+  return read.difference_to(held);
 }
 
 std::string text_of(const Result<void>& result) {

@@ -21,20 +21,23 @@ namespace corail::test {
 /// the destination's next owner, in the very handler in which run() returned: canaries are set.
 class RigRead {
  public:
-  RigRead(VirtualWorld& world, Owner& owner, ReadRequest request);
+  RigRead(VirtualWorld& world, Owner& owner, BlockRange range, ReadRequest request);
 
   Task<Result<void>> run();
 
   const ReadReport& report() const noexcept { return report_; }
   ReadPhase phase() const noexcept { return session_.phase(); }
   TimePoint ended() const noexcept { return ended_; }
-  std::vector<std::byte*> bases() const;
+  /// How the destination differs from what the holder has, in words; nothing if it does not.
+  std::optional<std::string> difference_to(const HeldBlocks& held) const;
   /// Bytes that somebody wrote after run() had returned without a commit (I1).
   std::uint64_t late_bytes() const;
 
  private:
   VirtualWorld& world_;
-  std::vector<SlabChunk> chunks_;
+  const BlockRange range_;
+  const std::shared_ptr<const BlockPlan> plan_;
+  const std::vector<SlabChunk> chunks_;
   std::vector<Canary> canaries_;
   ReadReport report_;
   ReadSession session_;
@@ -54,10 +57,14 @@ class ReadRig {
   SlabPool pool;
   PlanLimits limits;
 
-  /// A request for all that is held; verified, over all rails, with a minute's time.
-  ReadRequest request();
+  /// A request for these blocks; verified, over all rails, with a minute's time.
+  ReadRequest request(BlockRange range);
+  ReadRequest request() { return request(held.all()); }
 
-  std::unique_ptr<RigRead> make(ReadRequest request);
+  std::unique_ptr<RigRead> make(BlockRange range, ReadRequest request);
+  std::unique_ptr<RigRead> make(ReadRequest request) {
+    return make(held.all(), std::move(request));
+  }
 
   /// Runs to the end of the read, and no further.
   Result<void> finish(RigRead& read) { return world.run(read.run()); }

@@ -28,6 +28,9 @@ class VirtualWorld {
   ManualClock& clock() noexcept { return clock_; }
   TimePoint now() const noexcept { return clock_.now(); }
 
+  /// Runs one handler, or else moves to the next timer; false when there is neither.
+  bool step();
+
   /// Runs handlers until none is ready. Time stands still. Throws when they never end.
   void settle();
 
@@ -60,9 +63,6 @@ class VirtualWorld {
   }
 
  private:
-  /// Runs what is ready, or moves to the next timer; false when there is neither.
-  bool step();
-
   ManualClock clock_;
   asio::io_context context_{1};
 };

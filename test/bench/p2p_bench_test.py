@@ -1,0 +1,173 @@
+"""p2p_bench from outside: reports, exit codes, both roles, peers that are none.
+
+Usage: p2p_bench_test.py PATH_OF_P2P_BENCH [unittest arguments]
+"""
+
+import json
+import os
+import pathlib
+import socket
+import struct
+import sys
+import tempfile
+import unittest
+
+import bench_process
+from bench_case import SMALL_BYTES, BenchTest
+from bench_process import SMALL, ForeignPeer, rails, run, run_report
+from interrupt_cases import Interrupts  # noqa: F401  (unittest finds it here)
+from role_cases import Roles  # noqa: F401
+
+STAGES = ("query", "plan", "submit", "wait", "verify", "commit", "seal")
+
+
+class Reports(BenchTest):
+    def test_the_report_has_every_field(self):
+        outcome, report = run_report(*SMALL, "-n", "3")
+        summary = self.assert_fine(outcome, report)
+        self.assertEqual(report["schema"], "corail.p2p_bench.v1")
+        self.assertEqual(report["config"]["blocks"], 6)
+        self.assertEqual(summary["iterations"], 3)
+        for stage in STAGES:
+            self.assertLessEqual(0, summary["stages_ms"][stage]["p50"])
+            self.assertLessEqual(summary["stages_ms"][stage]["p50"],
+                                 summary["stages_ms"][stage]["p99"])
+        self.assertGreater(summary["total_ms"]["p50"], 0)
+        self.assertEqual(summary["verified_bytes"], SMALL_BYTES)
+        self.assertEqual(summary["verified_by"],
+                         {"integrity": SMALL_BYTES, "content": SMALL_BYTES})
+        self.assertEqual(summary["cancelled"], 0)
+        self.assertGreaterEqual(summary["reads_posted"], summary["reads_planned"])
+        self.assertLess(summary["run_table_bytes"], summary["query_response_bytes"])
+        self.assertEqual(summary["runs"], 24)
+        self.assertGreater(summary["mean_read_bytes"], 0)
+        self.assertEqual(len(summary["rails"]), 4)
+        for side in ("requester", "holder"):
+            self.assertGreaterEqual(summary["cpu_s_per_gib"][side], 0)
+            self.assertGreater(summary["peak_rss_bytes"][side], 1 << 20)
+        limit = summary["limit"]
+        self.assertIn("8 connections", limit["what"])
+        self.assertAlmostEqual(limit["ratio"],
+                               summary["goodput_gib_s"]["median"] / limit["gib_s"], places=6)
+        for word in ("p50 [ms]", "GiB/s", "tcp:127.0.0.4", "transport tcp"):
+            self.assertIn(word, outcome.out)
+
+    def test_a_report_on_stdout_is_alone_there(self):
+        outcome = run(*SMALL, "-n", "1", "--json", "-")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertEqual(json.loads(outcome.out)["summary"]["iterations"], 1)
+        self.assertIn("goodput", outcome.err)
+
+    def test_rails_of_every_number_carry_verified_bytes(self):
+        for count in (1, 2, 3, 4, 8):
+            with self.subTest(rails=count):
+                outcome, report = run_report(*SMALL, "-n", "2", "--rails", rails(count))
+                self.assertEqual(len(self.assert_fine(outcome, report)["rails"]), count)
+
+    def test_other_shapes_and_orders(self):
+        shapes = (["--segments", "1"], ["--layout", "lane-major"], ["--numa-nodes", "1"],
+                  ["--segment-bytes", "1000"], ["--sets", "3", "-n", "4"],
+                  ["--ranks", "1", "--blocks", "1"], ["--channels-per-rail", "1"],
+                  ["--max-read-bytes", "16KiB", "--window-bytes", "64KiB"])
+        for flags in shapes:
+            with self.subTest(flags=flags):
+                outcome, report = run_report(*SMALL, "-n", "2", "--no-limit", *flags)
+                config = report["config"]
+                payload = (config["blocks"] * config["layers"] * config["ranks"]
+                           * config["segments"] * config["segment_bytes"])
+                self.assert_fine(outcome, report, payload)
+
+    def test_without_checks_nothing_is_verified(self):
+        outcome, report = run_report(*SMALL, "-n", "1", "--integrity", "none", "--verify", "none")
+        self.assertEqual(self.assert_fine(outcome, report)["verified_bytes"], 0)
+
+    def test_content_is_checked_without_the_engines_checksums(self):
+        outcome, report = run_report(*SMALL, "-n", "1", "--integrity", "none")
+        self.assertEqual(self.assert_fine(outcome, report)["verified_by"],
+                         {"integrity": 0, "content": SMALL_BYTES})
+
+    def test_a_duration_ends_a_run(self):
+        outcome, report = run_report(*SMALL, "-D", "0.3", "--no-limit")
+        self.assertGreaterEqual(self.assert_fine(outcome, report)["iterations"], 1)
+        self.assertIsNone(report["summary"]["limit"]["ratio"])
+
+    def test_variables_are_flags_and_stay_away_from_the_child(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "r.json"
+            outcome = run("--layers", "2", env={"CORAIL_BLOCKS": "5", "CORAIL_JSON": str(path),
+                                                "CORAIL_ITERATIONS": "1", "CORAIL_RANKS": "2",
+                                                "CORAIL_LIMIT_RATIO": "0.0001"})
+            self.assertEqual(outcome.code, 0, outcome)
+            self.assertEqual(json.loads(path.read_text())["config"]["blocks"], 5)
+
+
+class ExitCodes(BenchTest):
+    def test_help_and_version(self):
+        for flag in ("--help", "--version"):
+            outcome = run(flag)
+            self.assertEqual((outcome.code, outcome.err), (0, ""))
+
+    def test_usage(self):
+        self.assert_sentence(run("--blcks", "5"), 2, "did you mean --blocks?")
+        self.assert_sentence(run("--segments", "3"), 2, "--segments 3")
+        self.assert_sentence(run("--blocks", "0"), 2, "--blocks")
+        self.assert_sentence(run("--rails", "pigeon:1"), 2, "pigeon", "tcp:ADDRESS")
+        self.assert_sentence(run("--role", "requester"), 2, "ADDR:PORT")
+
+    def test_a_ratio_that_is_not_reached(self):
+        outcome, report = run_report(*SMALL, "-n", "1", "--limit-ratio", "99")
+        self.assert_sentence(outcome, 1, "ratio", "99")
+        self.assertEqual(len(report["failures"]), 1)
+
+    def test_a_report_that_cannot_be_written(self):
+        outcome = run(*SMALL, "-n", "1", "--no-limit", "--json", "/nowhere/r.json")
+        self.assert_sentence(outcome, 2, "/nowhere/r.json")
+
+    def test_a_rail_that_is_not_here(self):
+        self.assert_sentence(run(*SMALL, "--rails", "tcp:203.0.113.9"), 3, "203.0.113.9")
+
+    def test_a_control_address_that_is_taken(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = "127.0.0.1:%d" % taken.getsockname()[1]
+            self.assert_sentence(run(*SMALL, "--listen", address), 3, address)
+
+    def test_nobody_listens(self):
+        with socket.create_server(("127.0.0.1", 0)) as gone:
+            address = "127.0.0.1:%d" % gone.getsockname()[1]
+        self.assert_sentence(run(address, *SMALL), 3, address)
+
+    def test_foreign_peers(self):
+        answers = (b"HTTP/1.1 400 Bad Request\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\0" * 64,
+                   bytes(range(256)))
+        for answer in answers:
+            with self.subTest(answer=answer[:16]), ForeignPeer(answer) as peer:
+                self.assert_sentence(run(peer.address, *SMALL), 3, peer.address)
+
+    def test_another_version(self):
+        preface = b"\x89corail\n" + struct.pack("<II", 7, 0)
+        with ForeignPeer(preface) as peer:
+            self.assert_sentence(run(peer.address, *SMALL), 3, peer.address, "version")
+
+    def test_a_peer_that_says_nothing_or_hangs_up(self):
+        for answer in (None, b""):
+            with self.subTest(answer=answer), ForeignPeer(answer) as peer:
+                self.assert_sentence(run(peer.address, *SMALL), 3, peer.address)
+
+
+class CountedResult(unittest.TextTestResult):
+    """Leaves the number of cases where the test run counts them."""
+
+    def stopTestRun(self):
+        super().stopTestRun()
+        sink = os.environ.get("BOOST_TEST_REPORT_SINK")
+        if not sink:
+            return
+        failed = len({str(test).split(" [")[0] for test, _ in self.failures + self.errors})
+        pathlib.Path(sink).write_text(
+            f'<TestResult><TestSuite test_cases_passed="{self.testsRun - failed}" '
+            f'test_cases_failed="{failed}"/></TestResult>')
+
+
+if __name__ == "__main__":
+    bench_process.program = os.path.abspath(sys.argv.pop(1))
+    unittest.main(testRunner=unittest.TextTestRunner(resultclass=CountedResult, verbosity=2))
