@@ -15,6 +15,12 @@ Task<Result<void>> take(Credits& credits, std::uint64_t n, int id, std::vector<i
   co_return taken;
 }
 
+Task<Result<void>> take_holding(Credits& credits, std::shared_ptr<int> token) {
+  auto taken = co_await credits.acquire(1);
+  *token = 1;
+  co_return taken;
+}
+
 Task<int> take_and_give(Credits& credits, int times) {
   int count = 0;
   for (int i = 0; i < times; ++i) {
@@ -128,14 +134,16 @@ BOOST_AUTO_TEST_CASE(cancellation_does_not_lose_credits) {
 
 BOOST_AUTO_TEST_CASE(abandoned_waiters_are_destroyed) {
   asio::io_context context;
-  std::vector<int> order;
+  const auto token = std::make_shared<int>(0);
   auto budget = std::make_unique<Credits>(context.get_executor(), 0, 10);
-  Started<Result<void>> taker(context, take(*budget, 1, 1, order));
+  Started<Result<void>> taker(context, take_holding(*budget, token));
   settle(context);
+  BOOST_TEST(token.use_count() == 2);
   budget.reset();
   settle(context);
   BOOST_TEST(!taker.done());
-  BOOST_TEST(order.empty());
+  BOOST_TEST(token.use_count() == 1);
+  BOOST_TEST(*token == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -103,6 +103,21 @@ BOOST_AUTO_TEST_CASE(a_completion_that_slips_in_while_arming_is_found) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(it_does_not_sleep_while_a_poller_refuses_to_be_armed) {
+  asio::io_context context;
+  Executor executor("attached", context);
+  FakePoller refusing(executor);
+  FakePoller willing(executor);
+  refusing.refusals = 5;
+  executor.add_poller(refusing);
+  executor.add_poller(willing);
+  settle(context);
+  BOOST_TEST(refusing.refusals == 0);
+  BOOST_TEST(refusing.asleep());
+  executor.remove_poller(refusing);
+  executor.remove_poller(willing);
+}
+
 BOOST_AUTO_TEST_CASE(attached_it_wakes_polls_and_sleeps_on_the_callers_context) {
   asio::io_context context;
   Executor executor("attached", context);

@@ -30,6 +30,10 @@ class FakePoller final : public Poller {
 
   bool arm() override {
     if (while_arming) while_arming();
+    if (refusals > 0) {
+      --refusals;
+      return false;
+    }
     const std::lock_guard lock(mutex_);
     armed_ = true;
     return !notices_slips || ready_ == 0;
@@ -65,6 +69,7 @@ class FakePoller final : public Poller {
   std::function<void()> while_polling;
   std::function<void()> while_arming;
   bool notices_slips = true;
+  int refusals = 0;  // so often arm() says that something slipped in although nothing shows yet
 
  private:
   static constexpr std::uint64_t kBatch = 16;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -110,6 +111,24 @@ Task<CancelledJoin> join_under_cancellation(Event& first, Event& second) {
   } catch (const std::system_error& error) {
     outcome.next_await_threw = error.code() == asio::error::operation_aborted;
   }
+  co_return outcome;
+}
+
+/// Cancels its joiner from within the call that spawns it.
+Task<Result<int>> cancel_and_wait(std::function<void()> cancel, Event& event, int& finished) {
+  cancel();
+  co_await event.wait();
+  ++finished;
+  co_return 1;
+}
+
+Task<CancelledJoin> join_one_that_cancels(std::function<void()> cancel, Event& event) {
+  const auto here = co_await asio::this_coro::executor;
+  CancelledJoin outcome;
+  std::vector<Branch<int>> branches;
+  branches.emplace_back(here, cancel_and_wait(std::move(cancel), event, outcome.finished));
+  const auto results = co_await when_all(std::move(branches), nullptr);
+  outcome.results = results.size();
   co_return outcome;
 }
 
@@ -222,6 +241,21 @@ BOOST_AUTO_TEST_CASE(a_terminal_cancellation_abandons_nobody) {
     BOOST_TEST(joiner.value().results == 2U);
     BOOST_TEST(joiner.value().next_await_threw);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_cancellation_between_spawning_and_joining_abandons_nobody) {
+  asio::io_context context;
+  Event event(context.get_executor());
+  Started<CancelledJoin>* joiner_itself = nullptr;
+  Started<CancelledJoin> joiner(context,
+                                join_one_that_cancels([&] { joiner_itself->cancel(); }, event));
+  joiner_itself = &joiner;
+  settle(context);
+  BOOST_TEST(!joiner.done());
+  event.notify();
+  settle(context);
+  BOOST_TEST(joiner.value().finished == 1);
+  BOOST_TEST(joiner.value().results == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(results_may_be_move_only) {

@@ -158,6 +158,24 @@ BOOST_AUTO_TEST_CASE(a_full_send_queue_refuses) {
   BOOST_TEST((large.result.error().code() == Errc::kTooLarge));
 }
 
+BOOST_AUTO_TEST_CASE(a_peer_that_asks_but_does_not_read_is_not_served_on) {
+  ConnectionOptions options;
+  options.send.max_bytes = 10'000;
+  MemoryStreamOptions stream;
+  stream.buffer_bytes = 100;
+  OneSide side(options, stream);
+  side.open();
+  for (std::uint64_t id = 1; id <= 50; ++id) {
+    side.send(wire_frame(FrameKind::kRequest, kEcho, id, std::string(3000, 'x')));
+  }
+  // One is being written, two fit into the queue, one waits for room.
+  BOOST_TEST(side.handler.served == 4);
+  BOOST_TEST(side.right->usable());
+  std::size_t answered = 0;
+  for (int i = 0; i < 50; ++i) answered += side.receive().second.size() == 3000 ? 1 : 0;
+  BOOST_TEST(answered == 4U);
+}
+
 BOOST_AUTO_TEST_CASE(a_flood_of_pings_without_reading_is_cut) {
   ConnectionOptions options;
   options.send.max_control_frames = 50;

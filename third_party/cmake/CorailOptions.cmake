@@ -52,8 +52,9 @@ endif()
 add_library(corail_warnings INTERFACE)
 target_compile_options(corail_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
-# Several sources in one translation unit save most of a clean build, which reading Asio dominates. The warning is about types of an
-# unnamed namespace that more than one unit could see; here the "header" they stand in is one source of the batch.
+# Several sources in one translation unit save most of a clean build, which reading Asio dominates.
+# The warning is about types of an unnamed namespace that more than one unit could see; here the
+# "header" they stand in is one source of the batch.
 if(CMAKE_UNITY_BUILD)
   target_compile_options(corail_warnings INTERFACE -Wno-subobject-linkage)
 endif()
