@@ -22,6 +22,7 @@ class FakePoller final : public Poller {
     ++polls_;
     if (while_polling) while_polling();
     const std::lock_guard lock(mutex_);
+    if (armed_ && ++polls_while_armed_ > 1) forgotten_ = true;
     const std::uint64_t batch = std::min<std::uint64_t>(ready_, kBatch);
     ready_ -= batch;
     completed_ += batch;
@@ -36,6 +37,7 @@ class FakePoller final : public Poller {
     }
     const std::lock_guard lock(mutex_);
     armed_ = true;
+    polls_while_armed_ = 0;
     return !notices_slips || ready_ == 0;
   }
 
@@ -63,6 +65,11 @@ class FakePoller final : public Poller {
     const std::lock_guard lock(mutex_);
     return armed_ && ready_ == 0;
   }
+  /// Whether a round went by without a disarm(): one poll after arming is all there should be.
+  bool was_forgotten() {
+    const std::lock_guard lock(mutex_);
+    return forgotten_;
+  }
   std::uint64_t completed() const { return completed_; }
   std::uint64_t polls() const { return polls_; }
 
@@ -78,6 +85,8 @@ class FakePoller final : public Poller {
   std::mutex mutex_;
   std::uint64_t ready_ = 0;
   bool armed_ = false;
+  int polls_while_armed_ = 0;
+  bool forgotten_ = false;
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint64_t> polls_{0};
 };
