@@ -17,45 +17,48 @@ constexpr std::uint32_t kMaxBlocks = 65'536;
 /// Far more than any machine has; below it no size that is computed from a shape can overflow.
 constexpr std::uint64_t kMaxStoredBytes = 1ULL << 46;
 
-Error refuse(std::string sentence) { return Error(Errc::kInvalidArgument, std::move(sentence)); }
+Error impossible(std::string sentence) {
+  return Error(Errc::kInvalidArgument, std::move(sentence));
+}
 
 }  // namespace
 
 Result<void> check_shape(const Shape& shape) {
   if (shape.blocks == 0 || shape.blocks > kMaxBlocks) {
-    return refuse(
+    return impossible(
         fmt::format("--blocks {} is not possible, 1 to {} are", shape.blocks, kMaxBlocks));
   }
   if (shape.layers == 0 || shape.ranks == 0) {
-    return refuse("--layers and --ranks must be at least 1");
+    return impossible("--layers and --ranks must be at least 1");
   }
   const std::uint64_t slots = std::uint64_t{shape.layers} * shape.ranks;
   if (slots > kMaxSlots) {
-    return refuse(fmt::format("--layers {} x --ranks {} makes {} slots, at most {} are possible",
-                              shape.layers, shape.ranks, slots, kMaxSlots));
+    return impossible(
+        fmt::format("--layers {} x --ranks {} makes {} slots, at most {} are possible",
+                    shape.layers, shape.ranks, slots, kMaxSlots));
   }
   if (shape.segments != 1 && shape.segments != 2) {
-    return refuse(fmt::format("--segments {} is not possible, a slot has 1 segment or 2 (K and V)",
-                              shape.segments));
+    return impossible(fmt::format(
+        "--segments {} is not possible, a slot has 1 segment or 2 (K and V)", shape.segments));
   }
   if (shape.segment_bytes == 0 || shape.segment_bytes > kMaxSegmentBytes) {
-    return refuse(fmt::format("--segment-bytes {} is not possible, 1 byte to {} MiB are",
-                              shape.segment_bytes, kMaxSegmentBytes / kMiB));
+    return impossible(fmt::format("--segment-bytes {} is not possible, 1 byte to {} MiB are",
+                                  shape.segment_bytes, kMaxSegmentBytes / kMiB));
   }
   if (shape.numa_nodes == 0 || shape.numa_nodes > shape.ranks) {
-    return refuse(
+    return impossible(
         fmt::format("--numa-nodes {} is not possible with --ranks {}: every node needs "
                     "at least one rank",
                     shape.numa_nodes, shape.ranks));
   }
   if (shape.numa_nodes > kMaxParts) {
-    return refuse(fmt::format("--numa-nodes {} is not possible, at most {} are", shape.numa_nodes,
-                              kMaxParts));
+    return impossible(fmt::format("--numa-nodes {} is not possible, at most {} are",
+                                  shape.numa_nodes, kMaxParts));
   }
-  if (shape.sets == 0) return refuse("--sets must be at least 1");
+  if (shape.sets == 0) return impossible("--sets must be at least 1");
   const auto stored = checked_mul(shape.payload_bytes(), shape.sets);
   if (!stored || *stored > kMaxStoredBytes) {
-    return refuse(
+    return impossible(
         fmt::format("the flags of the shape make more than {} GiB, which no machine holds",
                     kMaxStoredBytes / kGiB));
   }

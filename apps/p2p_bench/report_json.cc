@@ -8,16 +8,18 @@
 namespace corail::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+OrderedJson or_null(const std::optional<T>& value) {
+  return value ? OrderedJson(*value) : OrderedJson(nullptr);
 }
 
-Json percentiles(const Statistics& values) { return {{"p50", values.p50}, {"p99", values.p99}}; }
+OrderedJson percentiles(const Statistics& values) {
+  return {{"p50", values.p50}, {"p99", values.p99}};
+}
 
-Json config_of(const BenchOptions& options) {
+OrderedJson config_of(const BenchOptions& options) {
   const Shape& shape = options.shape;
   return {{"role", to_string(options.role)},
           {"blocks", shape.blocks},
@@ -42,8 +44,8 @@ Json config_of(const BenchOptions& options) {
           {"limit_ratio", or_null(options.limit_ratio)}};
 }
 
-Json rails_of(const Summary& summary) {
-  Json rails = Json::array();
+OrderedJson rails_of(const Summary& summary) {
+  OrderedJson rails = OrderedJson::array();
   for (const RailShare& rail : summary.rails) {
     rails.push_back({{"name", rail.name},
                      {"bytes", rail.bytes},
@@ -54,11 +56,11 @@ Json rails_of(const Summary& summary) {
   return rails;
 }
 
-Json limit_of(const RunResult& result, const Summary& summary) {
+OrderedJson limit_of(const RunResult& result, const Summary& summary) {
   if (!summary.limit) {
     return {{"what", result.limit_missing}, {"gib_s", nullptr}, {"ratio", nullptr}};
   }
-  Json per_call = Json::array();
+  OrderedJson per_call = OrderedJson::array();
   for (std::size_t i = 0; i < kLimitCallBytes.size(); ++i) {
     per_call.push_back(
         {{"call_bytes", kLimitCallBytes[i]}, {"gib_s", summary.limit->gib_s_per_call[i]}});
@@ -70,8 +72,8 @@ Json limit_of(const RunResult& result, const Summary& summary) {
           {"per_call", per_call}};
 }
 
-Json summary_of(const RunResult& result, const Summary& summary) {
-  Json stages;
+OrderedJson summary_of(const RunResult& result, const Summary& summary) {
+  OrderedJson stages;
   for (std::size_t i = 0; i < kStageNames.size(); ++i) {
     stages[kStageNames[i]] = percentiles(summary.stages_ms[i]);
   }
@@ -109,7 +111,8 @@ Json summary_of(const RunResult& result, const Summary& summary) {
 
 }  // namespace
 
-Json make_report(const BenchOptions& options, const RunResult& result, const Summary& summary) {
+OrderedJson make_report(const BenchOptions& options, const RunResult& result,
+                        const Summary& summary) {
   return {{"schema", kReportSchema},
           {"config", config_of(options)},
           {"machine", {{"cores", result.machine.cores}, {"numa_nodes", result.machine.numa_nodes}}},
@@ -118,7 +121,7 @@ Json make_report(const BenchOptions& options, const RunResult& result, const Sum
           {"summary", summary_of(result, summary)}};
 }
 
-Result<void> write_report(const Json& report, const std::string& path) {
+Result<void> write_report(const OrderedJson& report, const std::string& path) {
   const std::string text = report.dump(2) + "\n";
   const auto close = [](std::FILE* file) {
     if (file != stdout) std::fclose(file);
