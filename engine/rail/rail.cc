@@ -169,7 +169,7 @@ void Rail::schedule_pump() {
 Rail::Attachment* Rail::next_in_turn() const noexcept {
   Attachment* chosen = nullptr;
   for (const auto& attachment : attachments_) {
-    if (attachment->dry_) continue;
+    if (attachment->dry_ || attachment->source_ == nullptr) continue;
     if (chosen == nullptr || attachment->turn_bytes_ < chosen->turn_bytes_) {
       chosen = attachment.get();
     }
