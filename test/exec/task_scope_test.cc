@@ -42,6 +42,9 @@ Task<bool> spawn_and_join(std::uint64_t seed) {
       scope.spawn(hop(static_cast<int>(random.below(5)), finished));
       ++spawned;
     }
+    // Sometimes all of them end before anybody joins.
+    const std::uint64_t patience = random.below(12);
+    for (std::uint64_t i = 0; i < patience; ++i) co_await yield();
     co_await scope.join();
     all = all && finished == spawned && scope.running() == 0;
   }
