@@ -138,10 +138,12 @@ void Connection::on_request(const FrameHeader& header, std::span<const std::byte
                                     header.id, last_inbound_)));
   }
   last_inbound_ = header.id;
-  if (inbound_.size() >= options_.max_inbound_calls) {
+  // A peer that asks on while it reads no answers would otherwise fill memory with them.
+  if (inbound_.size() >= options_.max_inbound_calls || queue_.congested()) {
     const Error busy(
         Errc::kBusy, Stage::kServe,
-        fmt::format("{} calls of this connection are being served already", inbound_.size()));
+        fmt::format("{} calls of this connection are being served already{}", inbound_.size(),
+                    queue_.congested() ? ", and their answers are not read" : ""));
     return send_control(FrameKind::kError, header.method, header.id, encode_error(busy));
   }
   auto call = std::make_unique<InboundCall>(queue_, header.method, header.id,

@@ -48,6 +48,8 @@ class SendQueue {
   /// Nothing more can be pushed, what is queued is dropped, and run() returns once its write ends.
   void abort();
 
+  /// Whether somebody waits for room.
+  bool congested() const noexcept { return credits_.waiting() > 0; }
   bool written_out() const noexcept { return ended_ && !running_; }
 
  private:
