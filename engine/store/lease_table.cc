@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "engine/base/check.h"
+
 namespace corail::detail {
 namespace {
 
@@ -100,24 +102,20 @@ LeaseTable::Granted LeaseTable::grant(SessionId session_id, ReadId read,
   std::uint64_t counter = 0;
   {
     const std::lock_guard lock(mutex_);
-    counter = lease.counter = next_counter_++;
+    counter = next_counter_++;
     session_of(session_id).leases.emplace(read, std::move(lease));
   }
-  armed.wait_until(expires, [weak = weak_from_this(), session_id, read, counter](bool expired) {
-    const auto table = weak.lock();
-    if (expired && table) table->on_timer(session_id, read, counter);
-  });
+  // The timer goes with its lease, and drops the callback then.
+  armed.wait_until(expires, [this, session_id, read](bool) { on_timer(session_id, read); });
   return {LeaseId{boot_, counter}, ttl};
 }
 
-void LeaseTable::on_timer(SessionId session_id, ReadId read, std::uint64_t counter) {
+void LeaseTable::on_timer(SessionId session_id, ReadId read) {
   Lease lapsed;
   const std::lock_guard lock(mutex_);
   const auto session = sessions_.find(session_id);
-  if (session == sessions_.end()) return;
-  const auto lease = session->second.leases.find(read);
-  // The callback may have been on its way while the lease ended otherwise.
-  if (lease == session->second.leases.end() || lease->second.counter != counter) return;
+  CORAIL_CHECK(session != sessions_.end() && session->second.leases.contains(read),
+               "a lease's timer does not outlive it");
   lapsed = take(session->second, read, End::kLapsed);
 }
 

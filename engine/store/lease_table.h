@@ -21,10 +21,10 @@ namespace corail::detail {
 /// Who may read what until when. One timer per lease; ended reads are remembered for a while, so
 /// that a lapse is told from a mistake and a release may overtake its query.
 ///
-/// Owned by the store through a shared_ptr: timer callbacks that are on their way when it dies find
-/// it gone. All members but admit() on the home executor; admit() on any thread. Nothing may be
-/// called for a session after drop_session() of it.
-class LeaseTable : public std::enable_shared_from_this<LeaseTable> {
+/// Owned by the store. All members but admit() on the home executor, destruction too: a timer that
+/// is destroyed there calls back no more. admit() on any thread. Nothing may be called for a
+/// session after drop_session() of it.
+class LeaseTable {
  public:
   LeaseTable(const StoreOptions& options, Clock& clock, asio::any_io_executor executor, BootId boot)
       : options_(options), clock_(clock), executor_(std::move(executor)), boot_(boot) {}
@@ -56,7 +56,6 @@ class LeaseTable : public std::enable_shared_from_this<LeaseTable> {
  private:
   enum class End { kReleased, kLapsed };
   struct Lease {
-    std::uint64_t counter = 0;
     TimePoint expires;
     bool quiesced = false;
     std::shared_ptr<const LeasedBytes> bytes;
@@ -79,7 +78,7 @@ class LeaseTable : public std::enable_shared_from_this<LeaseTable> {
   void remember(Session& session, ReadId read, End how);
   Lease take(Session& session, ReadId read, End how);
 
-  void on_timer(SessionId session, ReadId read, std::uint64_t counter);
+  void on_timer(SessionId session, ReadId read);
 
   const StoreOptions options_;
   Clock& clock_;

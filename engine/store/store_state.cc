@@ -56,7 +56,7 @@ StoreState::StoreState(StoreOptions options, RegionRegistry& registry, Clock& cl
                        asio::any_io_executor executor, BootId boot)
     : options_(std::move(options)),
       registry_(registry),
-      leases_(std::make_shared<LeaseTable>(options_, clock, std::move(executor), boot)) {
+      leases_(options_, clock, std::move(executor), boot) {
   check_options(options_);
   std::string failure;
   for (const NodeCapacity& node : options_.nodes) {
@@ -164,9 +164,9 @@ StoreStats StoreState::stats() const {
   StoreStats stats = counters_;
   stats.blocks = blocks_.size();
   stats.extents = extents_.size();
-  stats.leases = leases_->leases();
-  stats.ended_reads = leases_->ended_reads();
-  stats.lapsed_leases = leases_->lapsed();
+  stats.leases = leases_.leases();
+  stats.ended_reads = leases_.ended_reads();
+  stats.lapsed_leases = leases_.lapsed();
   for (const auto& arena : arenas_) {
     stats.capacity_bytes += arena->slab().bytes();
     stats.free_bytes += arena->free_bytes();

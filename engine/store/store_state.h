@@ -45,7 +45,7 @@ class StoreState {
   const ExtentTable& extents() const noexcept { return extents_; }
   BlockTable& blocks() noexcept { return blocks_; }
   const BlockTable& blocks() const noexcept { return blocks_; }
-  LeaseTable& leases() noexcept { return *leases_; }
+  LeaseTable& leases() noexcept { return leases_; }
   StoreStats& counters() noexcept { return counters_; }
 
   /// The arena of a NUMA node, or null.
@@ -74,7 +74,7 @@ class StoreState {
   NamespaceTable namespaces_;
   ExtentTable extents_;
   BlockTable blocks_;
-  std::shared_ptr<LeaseTable> leases_;
+  LeaseTable leases_;
   std::uint64_t queries_ = 0;
   StoreStats counters_;  // of what is counted since the start
 };

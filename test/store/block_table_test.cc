@@ -89,6 +89,11 @@ BOOST_AUTO_TEST_CASE(grows_and_shrinks_without_losing_a_key) {
   }
   BOOST_TEST(wrong == 0U);
   BOOST_TEST(find(table, {1, "1"}) == kNoSlot);
+  // Equal tags do not make equal keys.
+  const std::uint32_t tag = BlockTable::tag_of(0, "1");
+  BOOST_TEST(table.find(tag, 0, "1") != kNoSlot);
+  BOOST_TEST(table.find(tag, 1, "1") == kNoSlot);
+  BOOST_TEST(table.find(tag, 0, "3") == kNoSlot);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

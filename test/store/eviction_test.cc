@@ -86,6 +86,29 @@ BOOST_AUTO_TEST_CASE(leased_blocks_stay_and_their_bytes_are_not_reused) {
   BOOST_TEST(store->stats().free_bytes == free_before + 1024);
 }
 
+BOOST_AUTO_TEST_CASE(leased_blocks_are_passed_over_when_they_are_the_oldest) {
+  for (std::size_t i = 0; i < 4; ++i) BOOST_REQUIRE(save(spec, set(i)));
+  BOOST_REQUIRE(query(kAlice, 0, set(0)));
+  for (std::size_t i = 1; i < 4; ++i) {
+    BOOST_REQUIRE(query(kAlice, i, set(i)));
+    store->release(kAlice, ReadId(i));
+  }
+  BOOST_REQUIRE(save(spec, set(4, 4)));
+  BOOST_TEST(present(set(0)) == 16U);
+  BOOST_TEST(present(set(1)) == 12U);
+  BOOST_TEST(store->stats().evicted_blocks == 4U);
+}
+
+BOOST_AUTO_TEST_CASE(a_save_stays_together_when_a_smaller_hole_comes_first) {
+  BOOST_REQUIRE(save(spec, set(0, 4)));
+  BOOST_REQUIRE(save(spec, set(1, 4)));
+  for (const std::string_view hash : set(0, 4)) BOOST_REQUIRE(store->erase("ns", hash));
+  BOOST_REQUIRE(save(spec, set(2)));  // four extents
+  const auto answer = query(kAlice, 1, set(2));
+  BOOST_REQUIRE(answer);
+  BOOST_TEST(answer->runs.runs() == 2U);  // one a lane
+}
+
 BOOST_AUTO_TEST_CASE(what_can_never_fit_evicts_nothing) {
   BOOST_REQUIRE(save(spec, set(0)));
   const auto refused = store->begin(request_of(spec, std::span(hashes).subspan(16, 65)));

@@ -112,6 +112,26 @@ BOOST_AUTO_TEST_CASE(an_answer_has_a_bound) {
   BOOST_TEST(answer->runs.runs() <= 30U);
 }
 
+BOOST_AUTO_TEST_CASE(an_answer_of_few_runs_over_many_ranges_has_the_same_bound) {
+  StoreOptions options = one_node(1 << 20);
+  options.max_answer_runs = 30;
+  Holder holder(options);
+  SaveSpec lanes;
+  lanes.layout = holder.store->intern(layout_of(3, 32, 32));  // 6 lanes
+  lanes.order = BlockOrder::kLaneMajor;
+  BOOST_REQUIRE(holder.save(lanes, hashes));
+  const auto dense = holder.query(kAlice, 1, hashes);
+  BOOST_REQUIRE(dense);
+  BOOST_TEST(dense->block_count == 20U);
+  std::vector<std::string_view> every_second;
+  for (std::size_t i = 0; i < 20; i += 2) every_second.push_back(hashes[i]);
+  // Six runs, but six ranges for each block.
+  const auto answer = holder.query(kAlice, 2, every_second);
+  BOOST_REQUIRE(answer);
+  BOOST_TEST(answer->runs.runs() == 6U);
+  BOOST_TEST(answer->block_count == 5U);
+}
+
 BOOST_AUTO_TEST_CASE(a_lane_major_save_answers_with_a_run_a_lane) {
   spec.order = BlockOrder::kLaneMajor;
   BOOST_REQUIRE(save(spec, hashes));
