@@ -8,16 +8,17 @@
 
 namespace corail::test {
 
-RigRead::RigRead(VirtualWorld& world, Owner& owner, BlockRange range, ReadRequest request)
-    : world_(world),
+RigRead::RigRead(asio::any_io_executor home, Clock& clock, Owner& owner, BlockRange range,
+                 ReadRequest request)
+    : clock_(clock),
       range_(range),
       plan_(request.plan),
       chunks_(request.chunks),
-      session_(world.executor(), world.clock(), owner, std::move(request)) {}
+      session_(std::move(home), clock, owner, std::move(request)) {}
 
 Task<Result<void>> RigRead::run() {
   auto result = co_await session_.run(report_);
-  ended_ = world_.now();
+  ended_ = clock_.now();
   if (!result) {
     for (const SlabChunk& chunk : chunks_) canaries_.emplace_back(chunk.bytes(), 0xC0FFEE);
   }
@@ -73,7 +74,8 @@ ReadRequest ReadRig::request(BlockRange range) {
 }
 
 std::unique_ptr<RigRead> ReadRig::make(BlockRange range, ReadRequest request) {
-  return std::make_unique<RigRead>(world, owner, range, std::move(request));
+  return std::make_unique<RigRead>(world.executor(), world.clock(), owner, range,
+                                   std::move(request));
 }
 
 std::optional<std::string> ReadRig::complaint(const RigRead& read, const Result<void>& result) {

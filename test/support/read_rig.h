@@ -21,7 +21,8 @@ namespace corail::test {
 /// the destination's next owner, in the very handler in which run() returned: canaries are set.
 class RigRead {
  public:
-  RigRead(VirtualWorld& world, Owner& owner, BlockRange range, ReadRequest request);
+  RigRead(asio::any_io_executor home, Clock& clock, Owner& owner, BlockRange range,
+          ReadRequest request);
 
   Task<Result<void>> run();
 
@@ -34,7 +35,7 @@ class RigRead {
   std::uint64_t late_bytes() const;
 
  private:
-  VirtualWorld& world_;
+  Clock& clock_;
   const BlockRange range_;
   const std::shared_ptr<const BlockPlan> plan_;
   const std::vector<SlabChunk> chunks_;
