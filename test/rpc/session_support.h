@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <memory>
 #include <string>
 #include <string_view>
