@@ -16,6 +16,7 @@
 #include "engine/exec/tcp_stream.h"
 #include "engine/memory/region_registry.h"
 #include "engine/rail/port.h"
+#include "engine/rail/tcp/tcp_limits.h"
 #include "rpc/connected_peer.h"
 #include "rpc/port_host.h"
 #include "rpc/rpc_server.h"
@@ -33,8 +34,8 @@ Result<void> check_options(const NodeOptions& options) {
   const std::array<Result<void>, 5> checks = {
       need(!options.rails.empty() && options.rails.size() <= kMaxRails,
            fmt::format("a node needs 1 to {} rails, such as tcp:127.0.0.1", kMaxRails)),
-      need(options.channels_per_rail >= 1 && options.channels_per_rail <= 64,
-           "channels-per-rail must be 1 to 64"),
+      need(options.channels_per_rail >= 1 && options.channels_per_rail <= kMaxChannels,
+           fmt::format("channels-per-rail must be 1 to {}", kMaxChannels)),
       need(options.max_read_bytes >= 4 * kKiB && options.max_read_bytes <= kGiB,
            "max-read-bytes must be 4 KiB to 1 GiB"),
       need(options.window_bytes >= 4 * kKiB, "window-bytes must be at least 4 KiB"),
@@ -112,6 +113,7 @@ Result<void> Node::Impl::make_ports() {
   }
   PortOptions port_options;
   port_options.channels_per_rail = options_.channels_per_rail;
+  port_options.send_buffer_bytes = options_.send_buffer_bytes;
   for (std::uint32_t i = 0; i < ports; ++i) {
     auto spec = parse_rail_spec(options_.rails[i]);
     if (!spec) return std::move(spec).error().at(Stage::kSetup);

@@ -10,6 +10,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/plan/layout.h"
+#include "engine/rail/tcp/tcp_limits.h"
 #include "engine/read/cancel_token.h"
 #include "engine/store/block_store.h"
 
@@ -23,7 +24,9 @@ struct NodeOptions {
   std::uint32_t channels_per_rail = 2;       // connections per rail
   std::uint64_t max_read_bytes = 32 * kMiB;  // longest slice
   std::uint64_t window_bytes = 128 * kMiB;   // posted and not landed, per rail
-  std::uint32_t threads = 0;                 // rail executors; 0: min(ports, cores)
+  std::uint64_t send_buffer_bytes =
+      kDefaultSendBufferBytes;  // of a tcp connection; 0: the kernel's choice
+  std::uint32_t threads = 0;    // rail executors; 0: min(ports, cores)
   Duration call_deadline = std::chrono::seconds(10);
   Duration keep_alive = std::chrono::seconds(5);
   Duration fence_deadline = std::chrono::seconds(2);

@@ -69,6 +69,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   draft.options.channels_per_rail = defaults.channels_per_rail;
   draft.options.max_read_bytes = defaults.max_read_bytes;
   draft.options.window_bytes = defaults.window_bytes;
+  draft.options.send_buffer_bytes = defaults.send_buffer_bytes;
 
   CLI::App app(kDescription, "p2p_bench");
   app.footer(kFooter);

@@ -32,6 +32,7 @@ struct BenchOptions {
   std::uint32_t channels_per_rail = 2;
   std::uint64_t max_read_bytes = 0;
   std::uint64_t window_bytes = 0;
+  std::uint64_t send_buffer_bytes = 0;
   bool huge_pages = false;
   std::uint64_t iterations = 9;
   std::optional<double> seconds;  // measured for so long, if that ends first

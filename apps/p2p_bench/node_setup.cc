@@ -18,6 +18,7 @@ NodeOptions node_options_for(const BenchOptions& options) {
   node.channels_per_rail = options.channels_per_rail;
   node.max_read_bytes = options.max_read_bytes;
   node.window_bytes = options.window_bytes;
+  node.send_buffer_bytes = options.send_buffer_bytes;
   node.huge_pages = options.huge_pages;
   // One read at a time, and slabs of which the last of each node may be mostly empty.
   node.destination_bytes = std::max(node.destination_bytes, 2 * options.shape.payload_bytes());

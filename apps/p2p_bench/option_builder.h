@@ -40,11 +40,12 @@ class OptionBuilder {
   }
 
   template <typename Number>
-  void size(const std::string& names, Number& target, const std::string& help) {
+  void size(const std::string& names, Number& target, const std::string& help,
+            std::uint64_t least = 1) {
     const std::uint64_t most = std::numeric_limits<Number>::max();
-    const auto read = [&target, most](const std::string& text) {
+    const auto read = [&target, least, most](const std::string& text) {
       const auto value = parse_bytes(text);
-      if (!value || *value == 0 || *value > most) return false;
+      if (!value || *value < least || *value > most) return false;
       target = static_cast<Number>(*value);
       return true;
     };

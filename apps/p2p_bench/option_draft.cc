@@ -49,6 +49,8 @@ void declare_paths(OptionBuilder& build, Draft& draft) {
   build.whole("--channels-per-rail", options.channels_per_rail, 1, "Connections of a rail");
   build.size("--max-read-bytes", options.max_read_bytes, "Longest single read");
   build.size("--window-bytes", options.window_bytes, "Most bytes in flight on a rail");
+  build.size("--send-buffer-bytes", options.send_buffer_bytes,
+             "Kernel's send buffer of a connection; 0: its own choice", 0);
   build.flag("--huge-pages", options.huge_pages, "Ask for huge pages on both ends");
 }
 

@@ -5,13 +5,13 @@
 
 #include "apps/p2p_bench/bench_options.h"
 #include "engine/rail/rail_spec.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail::bench {
 namespace {
 
 /// The most rails and connections that a run may open (I8).
 constexpr std::size_t kMaxRails = kMaxRailSpecs;
-constexpr std::uint32_t kMaxChannelsPerRail = 64;
 constexpr std::uint64_t kLeastReadBytes = 4 * kKiB;
 constexpr std::uint64_t kMostReadBytes = kGiB;
 
@@ -47,9 +47,9 @@ Result<void> check_rails(const BenchOptions& options) {
     const auto spec = parse_rail_spec(rail);
     if (!spec.ok()) return refuse("--rails: " + spec.error().detail());
   }
-  if (options.channels_per_rail == 0 || options.channels_per_rail > kMaxChannelsPerRail) {
+  if (options.channels_per_rail == 0 || options.channels_per_rail > kMaxChannels) {
     return refuse(fmt::format("--channels-per-rail {} is not possible, 1 to {} are",
-                              options.channels_per_rail, kMaxChannelsPerRail));
+                              options.channels_per_rail, kMaxChannels));
   }
   if (options.max_read_bytes < kLeastReadBytes || options.max_read_bytes > kMostReadBytes) {
     return refuse(fmt::format("--max-read-bytes {} is not possible, 4 KiB to 1 GiB are",
@@ -57,6 +57,10 @@ Result<void> check_rails(const BenchOptions& options) {
   }
   if (options.window_bytes < options.max_read_bytes) {
     return refuse("--window-bytes must be at least --max-read-bytes, or no read fits the window");
+  }
+  if (options.send_buffer_bytes > kMaxSocketBufferBytes) {
+    return refuse(fmt::format("--send-buffer-bytes {} is not possible, 0 to 1 GiB are",
+                              options.send_buffer_bytes));
   }
   return ok_result();
 }
@@ -105,6 +109,7 @@ std::vector<std::string> holder_arguments(const BenchOptions& options) {
   number("--channels-per-rail", options.channels_per_rail);
   number("--max-read-bytes", options.max_read_bytes);
   number("--window-bytes", options.window_bytes);
+  number("--send-buffer-bytes", options.send_buffer_bytes);
   add("--log-level", to_string(options.log_level));
   if (options.huge_pages) arguments.emplace_back("--huge-pages");
   if (!options.limit) arguments.emplace_back("--no-limit");

@@ -35,6 +35,7 @@ OrderedJson config_of(const BenchOptions& options) {
           {"channels_per_rail", options.channels_per_rail},
           {"max_read_bytes", options.max_read_bytes},
           {"window_bytes", options.window_bytes},
+          {"send_buffer_bytes", options.send_buffer_bytes},
           {"huge_pages", options.huge_pages},
           {"iterations", options.iterations},
           {"duration_s", or_null(options.seconds)},

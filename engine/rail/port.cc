@@ -14,6 +14,7 @@ TcpOptions tcp_options(const RailSpec& spec, const PortOptions& options) {
   tcp.local_address = std::get<TcpRailSpec>(spec).address;
   tcp.channels = options.channels_per_rail;
   tcp.preface_time = options.handshake_time;
+  tcp.send_buffer = options.send_buffer_bytes;
   return tcp;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/exec/executor.h"
 #include "engine/rail/rail_door.h"
 #include "engine/rail/rail_spec.h"
+#include "engine/rail/tcp/tcp_limits.h"
 #include "engine/rail/transport.h"
 
 namespace corail {
@@ -18,6 +19,7 @@ namespace corail {
 struct PortOptions {
   std::uint32_t channels_per_rail = 2;
   Duration handshake_time = std::chrono::seconds(5);
+  std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;  // see TcpOptions::send_buffer
 };
 
 /// A local NIC port or address with the executor that its rails run on. It knows which transport

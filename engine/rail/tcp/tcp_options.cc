@@ -38,19 +38,24 @@ Result<void> check_options(const TcpOptions& options) {
   if (options.frame_bytes < kMinFrameBytes || options.frame_bytes > kMaxPayloadBytes) {
     return out_of_range("frame_bytes", options.frame_bytes, kMinFrameBytes, kMaxPayloadBytes);
   }
+  if (options.send_buffer > kMaxSocketBufferBytes) {
+    return out_of_range("send_buffer", options.send_buffer, 0, kMaxSocketBufferBytes);
+  }
+  if (options.receive_buffer > kMaxSocketBufferBytes) {
+    return out_of_range("receive_buffer", options.receive_buffer, 0, kMaxSocketBufferBytes);
+  }
   return ok_result();
 }
 
 void apply_buffer_sizes(asio::ip::tcp::socket::native_handle_type socket,
                         const TcpOptions& options) noexcept {
   // The kernel caps both at its limits by itself; a refusal leaves its own choice, which works too.
-  if (options.send_buffer > 0) {
-    ::setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &options.send_buffer, sizeof(options.send_buffer));
-  }
-  if (options.receive_buffer > 0) {
-    ::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &options.receive_buffer,
-                 sizeof(options.receive_buffer));
-  }
+  const auto apply = [socket](int option, std::uint64_t bytes) {
+    const int size = static_cast<int>(bytes);
+    if (size > 0) ::setsockopt(socket, SOL_SOCKET, option, &size, sizeof(size));
+  };
+  apply(SO_SNDBUF, options.send_buffer);
+  apply(SO_RCVBUF, options.receive_buffer);
 }
 
 void bind_local_address(asio::ip::tcp::socket& socket, const asio::ip::address& address,

@@ -9,6 +9,7 @@
 #include "engine/base/result.h"
 #include "engine/base/units.h"
 #include "engine/rail/tcp/data_frame.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
 
@@ -33,12 +34,15 @@ struct TcpOptions {
   /// Holder: how long a connection may take to say who it is.
   Duration preface_time = std::chrono::seconds(5);
 
-  /// Sizes of the kernel's buffers in bytes; 0 leaves them to its auto-tuning.
-  std::int32_t send_buffer = 0;
-  std::int32_t receive_buffer = 0;
+  /// Size of the kernel's send buffer in bytes; 0 leaves it to its auto-tuning. What lies in it is
+  /// sent whatever a CANCEL says, and one that outgrows a core's cache makes the kernel copy from
+  /// memory what it has just copied there: on loopback a third of the bandwidth. A path on which
+  /// more than this is under way per channel (bandwidth x round trip / channels) wants more.
+  std::uint64_t send_buffer = kDefaultSendBufferBytes;
+  /// The same for receiving; the kernel's auto-tuning suits every path.
+  std::uint64_t receive_buffer = 0;
 };
 
-inline constexpr std::uint32_t kMaxChannels = 16;
 inline constexpr std::uint64_t kMinFrameBytes = 4 * kKiB;
 
 /// Fails with kInvalidArgument, naming the option, its value and its range.
