@@ -70,6 +70,7 @@ Mapping map(const SlabOptions& options, std::uint64_t bytes, bool huge) {
 
 /// Empty when the pages of the range will lie on the node, else why they may not.
 std::string bind_to_node(std::byte* data, std::uint64_t bytes, std::int32_t node) {
+  if (node == kAnyNumaNode) return {};
   if (::numa_available() < 0) return "this kernel has no NUMA support";
   if (node < 0 || node > ::numa_max_node() ||
       !::numa_bitmask_isbitset(numa_all_nodes_ptr, static_cast<unsigned>(node))) {
@@ -97,6 +98,17 @@ Mapping map_huge(const SlabOptions& options, std::uint64_t bytes, std::string& u
 }
 
 }  // namespace
+
+std::vector<std::int32_t> machine_numa_nodes() {
+  std::vector<std::int32_t> nodes;
+  if (::numa_available() < 0) return nodes;
+  for (int node = 0; node <= ::numa_max_node(); ++node) {
+    if (::numa_bitmask_isbitset(numa_all_nodes_ptr, static_cast<unsigned>(node))) {
+      nodes.push_back(node);
+    }
+  }
+  return nodes;
+}
 
 Result<std::unique_ptr<Slab>> Slab::create(const SlabOptions& options) {
   if (options.bytes == 0 ||
@@ -136,10 +148,12 @@ Result<std::unique_ptr<Slab>> Slab::create(const SlabOptions& options) {
   slab->data_ = mapping.data;
   slab->bytes_ = bytes;
   slab->memfd_ = mapping.memfd;
-  slab->numa_bound_ = unbound.empty();
+  const bool any_node = options.numa_node == kAnyNumaNode;
+  slab->numa_bound_ = unbound.empty() && !any_node;
   slab->description_ = fmt::format(
-      "slab of {} MiB, {}, {}, NUMA node {}{}", bytes / kMiB,
-      options.backing == SlabBacking::kMemfd ? "memfd" : "anonymous", pages, options.numa_node,
+      "slab of {} MiB, {}, {}, {}{}", bytes / kMiB,
+      options.backing == SlabBacking::kMemfd ? "memfd" : "anonymous", pages,
+      any_node ? std::string("any NUMA node") : fmt::format("NUMA node {}", options.numa_node),
       unbound.empty() ? std::string() : fmt::format(" as a label only ({})", unbound));
   return slab;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/base/result.h"
 
@@ -12,6 +13,12 @@ namespace corail {
 /// What memory a slab is made of. A memfd can be handed to another process; anonymous memory can
 /// not.
 enum class SlabBacking { kAnonymous, kMemfd };
+
+/// As a NUMA node: wherever the kernel likes.
+inline constexpr std::int32_t kAnyNumaNode = -1;
+
+/// The NUMA nodes of this machine that memory can be bound to; none where the kernel knows no NUMA.
+std::vector<std::int32_t> machine_numa_nodes();
 
 struct SlabOptions {
   std::uint64_t bytes = 0;     // more than 0; rounded up to whole pages of the kind asked for

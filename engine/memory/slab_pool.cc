@@ -23,14 +23,24 @@ constexpr std::uint64_t kChunkAlignment = 4 * kKiB;
 /// What pool, chunks and pins share. Kept by each of them, so slabs are unmapped after the last.
 class PoolState {
  public:
+  struct OneSlab;
   struct Piece {
-    std::size_t slab = 0;
+    OneSlab* slab = nullptr;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;  // whole pages
     std::byte* data = nullptr;
   };
 
-  explicit PoolState(SlabPoolOptions options) : options_(options) {}
+  struct OneSlab {
+    explicit OneSlab(std::unique_ptr<Slab> mapping)
+        : slab(std::move(mapping)), space(slab->bytes()) {}
+    bool empty() const noexcept { return space.free_bytes() == space.capacity(); }
+
+    std::unique_ptr<Slab> slab;
+    ExtentAllocator space;
+  };
+
+  explicit PoolState(SlabPoolOptions options) : options_(std::move(options)) {}
 
   Result<Piece> allocate(std::uint64_t bytes, std::int32_t numa_node);
   void free(const Piece& piece) noexcept;
@@ -44,24 +54,22 @@ class PoolState {
   std::vector<std::string> describe() const;
 
  private:
-  struct OneSlab {
-    explicit OneSlab(std::unique_ptr<Slab> mapping)
-        : slab(std::move(mapping)), space(slab->bytes()) {}
-    std::unique_ptr<Slab> slab;
-    ExtentAllocator space;
-  };
-
   std::uint64_t read(const std::uint64_t& counter) const {
     const std::lock_guard lock(mutex_);
     return counter;
   }
-  Result<void> add_slab(std::uint64_t bytes, std::int32_t numa_node);
-  std::optional<Piece> first_fit(std::size_t slab, std::uint64_t bytes);
+  std::int32_t placement(std::int32_t numa_node) const noexcept;
+  std::optional<Piece> first_fit(std::int32_t node, std::uint64_t bytes);
+  std::optional<Piece> carve(OneSlab& slab, std::uint64_t bytes);
+  std::uint64_t room() const noexcept;
+  void unmap_empty_slabs(std::uint64_t bytes);
+  Result<SlabOptions> reserve(std::uint64_t bytes, std::int32_t node);
 
   const SlabPoolOptions options_;
   mutable std::mutex mutex_;
-  std::vector<OneSlab> slabs_;  // at most capacity_bytes / slab_bytes, and one per node and rest
-  std::uint64_t mapped_bytes_ = 0;
+  // At most capacity_bytes / slab_bytes, and one per node and rest.
+  std::vector<std::unique_ptr<OneSlab>> slabs_;
+  std::uint64_t mapped_bytes_ = 0;  // slabs that are being mapped included
   std::uint64_t outstanding_bytes_ = 0;
   std::uint64_t quarantined_chunks_ = 0;
   std::uint64_t quarantined_bytes_ = 0;
@@ -93,13 +101,34 @@ class PoolRange {
   mutable std::atomic<bool> quarantined_{false};
 };
 
-Result<void> PoolState::add_slab(std::uint64_t bytes, std::int32_t numa_node) {
+std::int32_t PoolState::placement(std::int32_t numa_node) const noexcept {
+  const auto& nodes = options_.numa_nodes;
+  return std::find(nodes.begin(), nodes.end(), numa_node) == nodes.end() ? kAnyNumaNode : numa_node;
+}
+
+std::uint64_t PoolState::room() const noexcept {
   // A slab of huge pages may be larger than what was asked for.
-  const std::uint64_t left =
-      options_.capacity_bytes - std::min(options_.capacity_bytes, mapped_bytes_);
+  return options_.capacity_bytes - std::min(options_.capacity_bytes, mapped_bytes_);
+}
+
+void PoolState::unmap_empty_slabs(std::uint64_t bytes) {
+  for (auto it = slabs_.begin(); it != slabs_.end() && room() < bytes;) {
+    if (!(*it)->empty()) {
+      ++it;
+      continue;
+    }
+    mapped_bytes_ -= (*it)->slab->bytes();
+    it = slabs_.erase(it);
+  }
+}
+
+/// What to map for a chunk that no slab of the node has room for; counted as mapped already, so
+/// that whoever comes while it is being mapped does not exceed the capacity.
+Result<SlabOptions> PoolState::reserve(std::uint64_t bytes, std::int32_t node) {
+  if (room() < bytes) unmap_empty_slabs(bytes);
   SlabOptions wanted;
-  wanted.bytes = std::min(std::max(options_.slab_bytes, bytes), left);
-  wanted.numa_node = numa_node;
+  wanted.bytes = std::min(std::max(options_.slab_bytes, bytes), room());
+  wanted.numa_node = node;
   wanted.backing = options_.backing;
   wanted.huge_pages = options_.huge_pages;
   if (wanted.bytes < bytes) {
@@ -108,47 +137,61 @@ Result<void> PoolState::add_slab(std::uint64_t bytes, std::int32_t numa_node) {
         fmt::format("no room for {} bytes on NUMA node {}: {} of {} bytes of the pool "
                     "are mapped and {} in use; raise the pool's capacity or hold fewer "
                     "results at a time",
-                    bytes, numa_node, mapped_bytes_, options_.capacity_bytes, outstanding_bytes_));
+                    bytes, node, mapped_bytes_, options_.capacity_bytes, outstanding_bytes_));
   }
-  auto slab = Slab::create(wanted);
-  if (!slab) return std::move(slab).error();
-  mapped_bytes_ += (*slab)->bytes();
-  slabs_.emplace_back(std::move(*slab));
-  return ok_result();
+  mapped_bytes_ += wanted.bytes;
+  return wanted;
 }
 
-std::optional<PoolState::Piece> PoolState::first_fit(std::size_t slab, std::uint64_t bytes) {
-  const auto offset = slabs_[slab].space.allocate(bytes, kChunkAlignment);
+std::optional<PoolState::Piece> PoolState::carve(OneSlab& slab, std::uint64_t bytes) {
+  const auto offset = slab.space.allocate(bytes, kChunkAlignment);
   if (!offset) return std::nullopt;
   outstanding_bytes_ += bytes;
-  return Piece{slab, *offset, bytes, slabs_[slab].slab->data() + *offset};
+  return Piece{&slab, *offset, bytes, slab.slab->data() + *offset};
+}
+
+std::optional<PoolState::Piece> PoolState::first_fit(std::int32_t node, std::uint64_t bytes) {
+  for (const auto& slab : slabs_) {
+    if (slab->slab->numa_node() != node) continue;
+    const auto piece = carve(*slab, bytes);
+    if (piece) return piece;
+  }
+  return std::nullopt;
 }
 
 Result<PoolState::Piece> PoolState::allocate(std::uint64_t bytes, std::int32_t numa_node) {
   const std::uint64_t rounded = align_up(bytes, kChunkAlignment);
-  const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < slabs_.size(); ++i) {
-    if (slabs_[i].slab->numa_node() != numa_node) continue;
-    const auto piece = first_fit(i, rounded);
+  const std::int32_t node = placement(numa_node);
+  SlabOptions wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto piece = first_fit(node, rounded);
     if (piece) return *piece;
+    auto reserved = reserve(rounded, node);
+    if (!reserved) return std::move(reserved).error();
+    wanted = *reserved;
   }
-  // Mapping reserves addresses only and touches no page, so other threads wait for microseconds.
-  auto added = add_slab(rounded, numa_node);
-  if (!added) return std::move(added).error();
-  const auto piece = first_fit(slabs_.size() - 1, rounded);
+  // Without the lock: the kernel may have to clear huge pages.
+  auto mapped = Slab::create(wanted);
+  const std::lock_guard lock(mutex_);
+  mapped_bytes_ -= wanted.bytes;
+  if (!mapped) return std::move(mapped).error();
+  mapped_bytes_ += (*mapped)->bytes();
+  slabs_.push_back(std::make_unique<OneSlab>(std::move(*mapped)));
+  const auto piece = carve(*slabs_.back(), rounded);
   CORAIL_CHECK(piece.has_value(), "a new slab holds what it was made for");
   return *piece;
 }
 
 void PoolState::free(const Piece& piece) noexcept {
   const std::lock_guard lock(mutex_);
-  slabs_[piece.slab].space.free(piece.offset, piece.bytes);
+  piece.slab->space.free(piece.offset, piece.bytes);
   outstanding_bytes_ -= piece.bytes;
 }
 
 void PoolState::quarantine(const Piece& piece) noexcept {
   const std::lock_guard lock(mutex_);
-  slabs_[piece.slab].slab->keep_mapped_for_ever();
+  piece.slab->slab->keep_mapped_for_ever();
   ++quarantined_chunks_;
   quarantined_bytes_ += piece.bytes;
 }
@@ -157,7 +200,7 @@ std::vector<std::string> PoolState::describe() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> lines;
   lines.reserve(slabs_.size());
-  for (const OneSlab& one : slabs_) lines.push_back(one.slab->describe());
+  for (const auto& one : slabs_) lines.push_back(one->slab->describe());
   return lines;
 }
 
@@ -174,7 +217,7 @@ void SlabChunk::quarantine() const noexcept {
 }
 
 SlabPool::SlabPool(SlabPoolOptions options)
-    : state_(std::make_shared<detail::PoolState>(options)) {}
+    : state_(std::make_shared<detail::PoolState>(std::move(options))) {}
 
 Result<SlabChunk> SlabPool::allocate(std::uint64_t bytes, std::int32_t numa_node) {
   if (bytes == 0) {

@@ -19,6 +19,8 @@ struct SlabPoolOptions {
   std::uint64_t slab_bytes = 256 * kMiB;     // of one mapping, and most of one chunk
   SlabBacking backing = SlabBacking::kAnonymous;
   bool huge_pages = false;
+  /// Where memory can be bound; a chunk for any other node lies wherever the kernel likes.
+  std::vector<std::int32_t> numa_nodes = machine_numa_nodes();
 };
 
 namespace detail {
@@ -51,15 +53,19 @@ class SlabChunk {
 };
 
 /// Destination memory of a requester: slabs per NUMA node that are mapped when first needed and
-/// stay mapped, hence warm, while the pool lives. Owned by the node. Thread-safe. Destroying it
-/// while chunks or pins live is fine: each slab is unmapped after its last one.
+/// stay mapped, hence warm, until the pool ends or memory of another node needs their room. Owned
+/// by the node. Thread-safe. Destroying it while chunks or pins live is fine: each slab is unmapped
+/// after its last one.
 class SlabPool {
  public:
   explicit SlabPool(SlabPoolOptions options);
 
-  /// First fit over the slabs of the node, else a new slab. Fails with kInvalidArgument for 0
-  /// bytes, kTooLarge for more than slab_bytes, kOutOfMemory when capacity_bytes are in use or the
-  /// kernel refuses.
+  /// First fit over the slabs of the node, else a new slab, for which empty ones of other nodes are
+  /// unmapped where the capacity wants it. The node may be a remote hint of any value: it is a
+  /// label of the chunk, and slabs exist for `numa_nodes` only (I5). Fails with kInvalidArgument
+  /// for 0 bytes, kTooLarge for more than slab_bytes, kOutOfMemory when capacity_bytes are in use
+  /// or the kernel refuses. With huge pages a new slab takes as long as the kernel needs to clear
+  /// it; nobody else waits for that.
   Result<SlabChunk> allocate(std::uint64_t bytes, std::int32_t numa_node);
 
   /// Bytes of chunks that are alive, rounded up to pages; quarantined ones included.

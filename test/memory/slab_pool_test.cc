@@ -17,6 +17,7 @@ SlabPoolOptions small_pool(std::uint64_t slabs) {
   SlabPoolOptions options;
   options.slab_bytes = kMiB;
   options.capacity_bytes = slabs * kMiB;
+  options.numa_nodes = {0, 1};  // the second one need not exist: then it is a label
   return options;
 }
 
@@ -54,6 +55,33 @@ BOOST_AUTO_TEST_CASE(nodes_have_slabs_of_their_own) {
   BOOST_TEST(far->numa_node() == 1);
   BOOST_TEST(pool.mapped_bytes() == 2 * kMiB);
   BOOST_TEST(pool.describe().size() == 2U);
+}
+
+/// A node is named by a remote side: it must not decide how much gets mapped (I5).
+BOOST_AUTO_TEST_CASE(nodes_that_do_not_exist_share_their_slabs) {
+  SlabPool pool(small_pool(2));
+  std::vector<SlabChunk> held;
+  for (std::int32_t node = 2; node < 200; ++node) {
+    auto chunk = pool.allocate(4 * kKiB, node);
+    BOOST_REQUIRE(chunk);
+    BOOST_TEST(chunk->numa_node() == node);
+    held.push_back(*chunk);
+  }
+  BOOST_TEST(pool.mapped_bytes() == kMiB);
+  BOOST_TEST(pool.allocate(kMiB, 0).ok());
+}
+
+BOOST_AUTO_TEST_CASE(empty_slabs_make_room_for_another_node) {
+  SlabPool pool(small_pool(2));
+  auto kept = pool.allocate(4 * kKiB, 0);
+  BOOST_TEST(pool.allocate(kMiB, 0).ok());
+  BOOST_TEST(pool.mapped_bytes() == 2 * kMiB);
+  std::memset(kept->bytes().data(), 3, kept->bytes().size());
+  auto other = pool.allocate(kMiB, 1);
+  BOOST_REQUIRE(other);
+  BOOST_TEST(pool.mapped_bytes() == 2 * kMiB);
+  BOOST_TEST(holds_only(kept->bytes(), std::byte{3}));
+  BOOST_TEST(!pool.allocate(kMiB, 0).ok());
 }
 
 BOOST_AUTO_TEST_CASE(a_full_pool_refuses_with_a_reason_and_recovers) {

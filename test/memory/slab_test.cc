@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(huge_pages_are_used_or_their_absence_is_said) {
 }
 
 BOOST_AUTO_TEST_CASE(a_numa_node_that_does_not_exist_is_a_label) {
-  for (const std::int32_t node : {-1, 60, 100'000}) {
+  for (const std::int32_t node : {-2, 60, 100'000}) {
     SlabOptions wanted = options(kMiB);
     wanted.numa_node = node;
     auto slab = Slab::create(wanted);
@@ -73,6 +73,15 @@ BOOST_AUTO_TEST_CASE(a_numa_node_that_does_not_exist_is_a_label) {
     BOOST_TEST(says(**slab, "label"));
     std::memset((*slab)->data(), 1, (*slab)->bytes());
   }
+}
+
+BOOST_AUTO_TEST_CASE(any_node_is_neither_bound_nor_missed) {
+  SlabOptions wanted = options(kMiB);
+  wanted.numa_node = kAnyNumaNode;
+  auto slab = Slab::create(wanted);
+  BOOST_REQUIRE(slab);
+  BOOST_TEST(!(*slab)->numa_bound());
+  BOOST_TEST(!says(**slab, "label"));
 }
 
 BOOST_AUTO_TEST_CASE(binding_and_label_agree) {
