@@ -59,21 +59,26 @@ std::uint64_t BlockPlan::cut_in(const Span& span, std::uint64_t from, std::uint6
   return cut_before(span.linear + span.length, from, want, most);
 }
 
-std::uint64_t BlockPlan::linear_of(std::uint32_t block, std::uint32_t lane) const noexcept {
+TilePlace BlockPlan::place_of(std::uint32_t block, std::uint32_t lane) const noexcept {
+  if (part_places_) return part_places_->find(block, lane);
   const auto begin = run_places_.begin() + lane_first_run_[lane];
   const auto end = run_places_.begin() + lane_first_run_[lane + 1];
   const auto after =
-      std::upper_bound(begin + 1, end, block, [this](std::uint32_t value, const RunPlace& place) {
+      std::upper_bound(begin + 1, end, block, [this](std::uint32_t value, const TilePlace& place) {
         return value < begin_block(tiles_[place.tile]);
       });
-  const RunPlace& run = *std::prev(after);
-  const Tile& tile = tiles_[run.tile];
+  return *std::prev(after);
+}
+
+std::uint64_t BlockPlan::linear_of(std::uint32_t block, std::uint32_t lane) const noexcept {
+  const TilePlace place = place_of(block, lane);
+  const Tile& tile = tiles_[place.tile];
   const std::uint32_t row =
       tile.block_step > 0 ? block - tile.first_block : tile.first_block - block;
   const std::uint64_t row_linear = tile.dense
                                        ? interval_linear_[tile.first_interval] + row * tile.width
                                        : interval_linear_[tile.first_interval + row];
-  return row_linear + cells_[run.cell].offset;
+  return row_linear + cells_[place.cell].offset;
 }
 
 std::size_t BlockPlan::chunk_at(std::uint64_t linear) const noexcept {

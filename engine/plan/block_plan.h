@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,7 +10,10 @@
 #include "engine/base/region_table.h"
 #include "engine/base/result.h"
 #include "engine/base/units.h"
+#include "engine/plan/lane_range.h"
 #include "engine/plan/layout.h"
+#include "engine/plan/part_places.h"
+#include "engine/plan/part_table.h"
 #include "engine/plan/run_table.h"
 
 namespace corail {
@@ -61,6 +65,8 @@ class BlockPlan {
   std::uint32_t blocks() const noexcept { return blocks_; }
   const Layout& layout() const noexcept { return *layout_; }
   const std::shared_ptr<const Layout>& shared_layout() const noexcept { return layout_; }
+  /// The lanes that are read; `end` is at most the layout's number of lanes.
+  LaneRange lane_range() const noexcept { return lanes_; }
   /// READs when every span is cut at max_read_bytes: fused, and split on segment borders.
   std::uint64_t reads_planned() const noexcept { return reads_planned_; }
   /// PlanLimits::max_read_bytes, or max_chunk_bytes where that is less.
@@ -85,8 +91,8 @@ class BlockPlan {
   std::uint64_t cut_in(const Span& span, std::uint64_t from, std::uint64_t want,
                        std::uint64_t most) const noexcept;
 
-  /// Where the segment of `block` (below blocks()) and `lane` (below lanes()) starts in the linear
-  /// space. Arithmetic over the runs. O(log runs of the lane).
+  /// Where the segment of `block` (below blocks()) and `lane` (inside lane_range()) starts in the
+  /// linear space. Arithmetic over the runs. O(log runs of the lane).
   std::uint64_t linear_of(std::uint32_t block, std::uint32_t lane) const noexcept;
   /// Index of the chunk that holds byte `linear`, below total_bytes(). O(log chunks).
   std::size_t chunk_at(std::uint64_t linear) const noexcept;
@@ -100,6 +106,7 @@ class BlockPlan {
 
  private:
   friend class BlockPlanner;
+  friend class PartTileMaker;
   friend class TileMaker;
 
   /// One lane within a row of a tile.
@@ -127,18 +134,13 @@ class BlockPlan {
     std::uint32_t tile = 0;
     std::uint32_t row = 0;  // first of its rows: all of a dense tile, else one
   };
-  /// Which tile a run became part of, and as which cell.
-  struct RunPlace {
-    std::uint32_t tile = 0;
-    std::uint32_t cell = 0;
-  };
-
   BlockPlan() = default;
 
   /// The lowest block of the tile's rows.
   static std::uint32_t begin_block(const Tile& tile) noexcept {
     return tile.block_step > 0 ? tile.first_block : tile.first_block - (tile.rows - 1);
   }
+  TilePlace place_of(std::uint32_t block, std::uint32_t lane) const noexcept;
   std::size_t interval_at(std::uint64_t linear) const noexcept;
   std::size_t cell_at(const Tile& tile, std::uint64_t offset) const noexcept;
   /// A segment's extent in the linear space.
@@ -151,6 +153,7 @@ class BlockPlan {
                            std::uint64_t most) const noexcept;
 
   std::shared_ptr<const Layout> layout_;
+  LaneRange lanes_;
   std::uint64_t total_bytes_ = 0;
   std::uint64_t reads_planned_ = 0;
   std::uint64_t max_read_bytes_ = 0;
@@ -161,18 +164,27 @@ class BlockPlan {
   std::vector<Tile> tiles_;
   std::vector<Interval> intervals_;
   std::vector<std::uint64_t> interval_linear_;  // by tile and row: where that interval went
-  std::vector<RunPlace> run_places_;
+  // Which tile a segment is in: by run of its lane, or in a plan made of a part table by its part.
+  std::vector<TilePlace> run_places_;
   std::vector<std::uint32_t> lane_first_run_;  // lanes + 1
+  std::optional<PartPlaces> part_places_;
 };
 
-/// Plans the read of `blocks` blocks of `layout` from where `runs` says they lie. The table comes
+/// Plans the read of `blocks` blocks of `layout`, or of some of their lanes, from where `runs` says
+/// they lie. The table comes
 /// from the peer and is checked here in full (I5), `layout` and `blocks` are the requester's own.
 /// Every run must lie in one region of `regions`; no byte may be demanded twice. Cost grows with
 /// runs and blocks, with segments only where each is a READ of its own (I10). Fails with
-/// kBadRunTable, kTooLarge (a limit), kInvalidArgument (the caller's own values).
-Result<BlockPlan> plan_block_read(RunTable runs, std::shared_ptr<const Layout> layout,
+/// kBadRunTable, kTooLarge (a limit), kInvalidArgument (the caller's own values, such as a range
+/// without a lane).
+Result<BlockPlan> plan_block_read(const RunTable& runs, std::shared_ptr<const Layout> layout,
                                   std::uint32_t blocks, const RegionTable& regions,
-                                  const PlanLimits& limits);
+                                  const PlanLimits& limits, LaneRange lanes = {});
+
+/// The same from a part table: the work is per run of a part and per piece of a shape.
+Result<BlockPlan> plan_block_read(const PartTable& parts, std::shared_ptr<const Layout> layout,
+                                  std::uint32_t blocks, const RegionTable& regions,
+                                  const PlanLimits& limits, LaneRange lanes = {});
 
 template <typename F>
 void BlockPlan::for_each_segment(std::uint64_t from, std::uint64_t to, F&& f) const {

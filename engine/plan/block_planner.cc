@@ -7,42 +7,77 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/base/units.h"
+#include "engine/plan/part_tile_maker.h"
+#include "engine/plan/run_extent.h"
+#include "engine/plan/tile_maker.h"
 
 namespace corail {
 
-Result<BlockPlan> plan_block_read(RunTable runs, std::shared_ptr<const Layout> layout,
+Result<BlockPlan> plan_block_read(const RunTable& runs, std::shared_ptr<const Layout> layout,
                                   std::uint32_t blocks, const RegionTable& regions,
-                                  const PlanLimits& limits) {
-  return BlockPlanner(runs, std::move(layout), blocks, regions, limits).make();
+                                  const PlanLimits& limits, LaneRange lanes) {
+  const auto make_tiles = [&](BlockPlan& plan) -> Result<std::vector<RemoteTile>> {
+    RunLimits run_limits;
+    run_limits.max_runs = limits.max_runs;
+    auto valid = validate(runs, plan.layout(), plan.blocks(), run_limits);
+    if (!valid) return std::move(valid).error();
+    return TileMaker(runs, regions, plan).make();
+  };
+  return BlockPlanner(std::move(layout), blocks, lanes, regions, limits).make(make_tiles);
 }
 
-BlockPlanner::BlockPlanner(const RunTable& runs, std::shared_ptr<const Layout> layout,
-                           std::uint32_t blocks, const RegionTable& regions,
-                           const PlanLimits& limits)
-    : runs_(runs), regions_(regions), limits_(limits) {
+Result<BlockPlan> plan_block_read(const PartTable& parts, std::shared_ptr<const Layout> layout,
+                                  std::uint32_t blocks, const RegionTable& regions,
+                                  const PlanLimits& limits, LaneRange lanes) {
+  const auto make_tiles = [&](BlockPlan& plan) -> Result<std::vector<RemoteTile>> {
+    auto valid = validate(parts, plan.layout(), plan.blocks(), limits.max_runs);
+    if (!valid) return std::move(valid).error();
+    return PartTileMaker(parts, regions, limits.max_intervals, plan).make();
+  };
+  return BlockPlanner(std::move(layout), blocks, lanes, regions, limits).make(make_tiles);
+}
+
+BlockPlanner::BlockPlanner(std::shared_ptr<const Layout> layout, std::uint32_t blocks,
+                           LaneRange lanes, const RegionTable& regions, const PlanLimits& limits)
+    : regions_(regions), limits_(limits) {
   plan_.layout_ = std::move(layout);
   plan_.blocks_ = blocks;
+  plan_.lanes_ = lanes;
   plan_.max_read_bytes_ = std::min(limits.max_read_bytes, limits.max_chunk_bytes);
 }
 
-Result<BlockPlan> BlockPlanner::make() {
+Result<BlockPlan> BlockPlanner::make(const MakeTiles& make_tiles) {
   if (auto checked = check_arguments(); !checked) return std::move(checked).error();
-  if (auto valid = validate(runs_, plan_.layout(), plan_.blocks_,
-                            RunLimits{limits_.max_runs, limits_.max_total_bytes});
-      !valid) {
-    return std::move(valid).error();
-  }
+  plan_.lanes_.end = std::min(plan_.lanes_.end, plan_.layout().lanes());
   splits_segments_ = std::ranges::any_of(plan_.layout().lane_bytes(), [this](std::uint32_t bytes) {
     return bytes > plan_.max_read_bytes_;
   });
-  plan_.total_bytes_ = plan_.blocks_ * plan_.layout().block_bytes();  // validate() saw that it fits
-  auto tiles = TileMaker(runs_, regions_, plan_).make();
+  if (auto counted = count_bytes(); !counted) return std::move(counted).error();
+  auto tiles = make_tiles(plan_);
   if (!tiles) return std::move(tiles).error();
   remote_tiles_ = *std::move(tiles);
   if (auto numbered = number_intervals(); !numbered) return std::move(numbered).error();
   list_intervals();
   if (auto laid = lay_out(); !laid) return std::move(laid).error();
   return std::move(plan_);
+}
+
+Result<void> BlockPlanner::count_bytes() {
+  std::uint64_t block_bytes = 0;  // a layout's sum does not overflow
+  const auto sizes = plan_.layout().lane_bytes();
+  for (std::uint32_t lane = plan_.lanes_.begin; lane < plan_.lanes_.end; ++lane) {
+    block_bytes += sizes[lane];
+  }
+  const auto total = checked_mul(plan_.blocks_, block_bytes);
+  if (!total || *total > limits_.max_total_bytes) {
+    return Error(Errc::kTooLarge, Stage::kPlan,
+                 fmt::format("{} blocks of {} bytes exceed the limit of {} bytes a read; ask for "
+                             "fewer blocks",
+                             plan_.blocks_, block_bytes, limits_.max_total_bytes));
+  }
+  plan_.total_bytes_ = *total;
+  return ok_result();
 }
 
 Result<void> BlockPlanner::check_arguments() const {
@@ -52,6 +87,11 @@ Result<void> BlockPlanner::check_arguments() const {
     return Error(Errc::kInvalidArgument, Stage::kPlan,
                  "a plan needs a layout, reads and chunks of at least a byte, and at most 2^32 - 2 "
                  "runs and intervals");
+  }
+  if (plan_.lanes_.begin >= std::min(plan_.lanes_.end, plan_.layout().lanes())) {
+    return Error(Errc::kInvalidArgument, Stage::kPlan,
+                 fmt::format("lanes {} to {} of {} are no lane", plan_.lanes_.begin,
+                             plan_.lanes_.end, plan_.layout().lanes()));
   }
   const std::span<const std::uint32_t> sizes = plan_.layout().lane_bytes();
   const std::uint32_t largest = *std::max_element(sizes.begin(), sizes.end());

@@ -2,25 +2,30 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "engine/plan/block_plan.h"
-#include "engine/plan/tile_maker.h"
+#include "engine/plan/remote_tile.h"
 
 namespace corail {
 
 /// Makes one BlockPlan; lives on the stack of plan_block_read.
 ///
-/// The work per run and block, never per segment where segments abut (I10): runs are grouped into
-/// tiles; a tile whose rows abut is one interval, another one interval a row; intervals are sorted
-/// by remote address, laid out locally in that order, fused, and cut into chunks and spans.
+/// The work is per run and block, never per segment where segments abut (I10): a maker turns the
+/// table into tiles; a tile whose rows abut is one interval, another one interval a row; intervals
+/// are sorted by remote address, laid out locally in that order, fused, and cut into chunks and
+/// spans.
 class BlockPlanner {
  public:
-  BlockPlanner(const RunTable& runs, std::shared_ptr<const Layout> layout, std::uint32_t blocks,
+  /// Checks the peer's table and gives the plan its tiles, and says where each lies.
+  using MakeTiles = std::function<Result<std::vector<RemoteTile>>(BlockPlan&)>;
+
+  BlockPlanner(std::shared_ptr<const Layout> layout, std::uint32_t blocks, LaneRange lanes,
                const RegionTable& regions, const PlanLimits& limits);
 
-  Result<BlockPlan> make();
+  Result<BlockPlan> make(const MakeTiles& make_tiles);
 
  private:
   struct RemoteInterval {
@@ -36,6 +41,7 @@ class BlockPlanner {
   };
 
   Result<void> check_arguments() const;
+  Result<void> count_bytes();
   Result<void> number_intervals();
   void list_intervals();
   std::uint64_t length_of(const RemoteInterval& interval) const;
@@ -45,7 +51,6 @@ class BlockPlanner {
   void open_chunk(std::uint64_t linear, std::uint32_t region);
   void add_span(const Stretch& stretch, std::uint64_t from, std::uint64_t to);
 
-  const RunTable& runs_;
   const RegionTable& regions_;
   const PlanLimits limits_;
   BlockPlan plan_;

@@ -7,6 +7,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/units.h"
+#include "engine/plan/run_extent.h"
 
 namespace corail {
 namespace {
@@ -27,22 +28,6 @@ Error bad_table(std::string detail) {
 
 Error bad_run(std::size_t lane, std::size_t run, std::string_view what) {
   return bad_table(fmt::format("run {} of lane {} {}", run, lane, what));
-}
-
-/// Whether all addresses of a run, to the end of the last segment, fit below 2^64 and do not
-/// overlap each other. Returns what is wrong, or nothing.
-std::string_view check_extent(std::uint64_t base, std::int64_t stride, std::uint32_t count,
-                              std::uint32_t bytes) noexcept {
-  if (!checked_add(base, bytes)) return "ends past 2^64";
-  if (count == 1) return {};
-  const std::uint64_t step = stride_magnitude(stride);
-  if (step < bytes) return "overlaps itself: its stride is less than a segment";
-  const auto extent = checked_mul(step, count - 1);
-  if (!extent) return "spans more than 2^64 bytes";
-  if (stride < 0) return *extent > base ? "starts below address 0" : std::string_view{};
-  const auto last = checked_add(base, *extent);
-  if (!last || !checked_add(*last, bytes)) return "ends past 2^64";
-  return {};
 }
 
 }  // namespace

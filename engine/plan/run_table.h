@@ -24,12 +24,6 @@ struct RunTable {
   friend bool operator==(const RunTable&, const RunTable&) = default;
 };
 
-/// |stride|, of INT64_MIN too.
-constexpr std::uint64_t stride_magnitude(std::int64_t stride) noexcept {
-  const auto bits = static_cast<std::uint64_t>(stride);
-  return stride < 0 ? ~bits + 1 : bits;
-}
-
 /// Encodes addresses greedily: a run goes on as long as the next address continues it, ascending or
 /// descending. The stride of a run is fixed by its own second address and never bends, so a later
 /// address cannot break what was encoded before. A value; one thread.

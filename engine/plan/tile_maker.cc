@@ -6,17 +6,20 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/plan/run_extent.h"
+
 namespace corail {
 
 TileMaker::TileMaker(const RunTable& runs, const RegionTable& regions, BlockPlan& plan)
-    : runs_(runs), regions_(regions), plan_(plan) {}
+    : runs_(runs), regions_(regions), plan_(plan), finder_(regions) {}
 
-/// Calls f(run, lane, first block) for each run of the table, in its order.
+/// Calls f(run, lane, first block) for each run of the lanes that are read, in the table's order.
 template <typename F>
 void TileMaker::for_each_run(F f) const {
-  std::uint32_t run = 0;
-  for (std::uint32_t lane = 0; lane < plan_.layout().lanes(); ++lane) {
-    const std::uint32_t end = run + runs_.runs_per_lane[lane];
+  const LaneRange lanes = plan_.lane_range();
+  for (std::uint32_t lane = lanes.begin; lane < lanes.end; ++lane) {
+    std::uint32_t run = plan_.lane_first_run_[lane];
+    const std::uint32_t end = plan_.lane_first_run_[lane + 1];
     for (std::uint32_t block = 0; run < end; block += runs_.count[run++]) f(run, lane, block);
   }
 }
@@ -33,7 +36,7 @@ void TileMaker::sort_by_first_block() {
     ++group_begin_[std::size_t{first_block} + 2];
   });
   for (std::size_t i = 2; i < group_begin_.size(); ++i) group_begin_[i] += group_begin_[i - 1];
-  by_first_block_.resize(runs_.runs());
+  by_first_block_.resize(group_begin_.back());
   for_each_run([this](std::uint32_t run, std::uint32_t lane, std::uint32_t first_block) {
     by_first_block_[group_begin_[std::size_t{first_block} + 1]++] = {run, lane};
   });
@@ -106,23 +109,15 @@ Result<std::uint32_t> TileMaker::region_of(const RunKey& key, RunOfLane run) {
   const std::uint32_t bytes = plan_.layout().lane_bytes()[run.lane];
   const std::uint64_t length =
       stride_magnitude(key.stride) * (key.count - std::uint64_t{1}) + bytes;
-  const std::span<const Region> regions = regions_.regions();
-  if (region_guess_ < regions.size()) {
-    const Region& guess = regions[region_guess_];
-    const std::uint64_t offset = key.low - guess.base;
-    if (key.low >= guess.base && offset < guess.length && length <= guess.length - offset) {
-      return region_guess_;
-    }
+  const auto found = finder_.find(key.low, length);
+  if (!found) {
+    return Error(
+        Errc::kBadRunTable, Stage::kPlan,
+        fmt::format("run {} of lane {} (addresses {:#x} to {:#x}) lies in none of the {} "
+                    "regions that the peer published, or crosses the border of one",
+                    run.run, run.lane, key.low, key.low + length, regions_.regions().size()));
   }
-  const std::ptrdiff_t found = regions_.find(key.low, length);
-  if (found < 0) {
-    return Error(Errc::kBadRunTable, Stage::kPlan,
-                 fmt::format("run {} of lane {} (addresses {:#x} to {:#x}) lies in none of the {} "
-                             "regions that the peer published, or crosses the border of one",
-                             run.run, run.lane, key.low, key.low + length, regions.size()));
-  }
-  region_guess_ = static_cast<std::uint32_t>(found);
-  return region_guess_;
+  return *found;
 }
 
 bool TileMaker::extends_tile(const RunKey& key, std::uint32_t region) const {

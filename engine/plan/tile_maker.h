@@ -6,22 +6,17 @@
 #include <vector>
 
 #include "engine/plan/block_plan.h"
+#include "engine/plan/region_finder.h"
+#include "engine/plan/remote_tile.h"
 
 namespace corail {
-
-/// Where a tile of a plan lies in the holder's memory; needed until the tile is laid out.
-struct RemoteTile {
-  std::uint64_t low = 0;    // lowest address
-  std::int64_t stride = 0;  // from block to block; 0 where there is one row only
-  std::uint32_t region = 0;
-};
 
 /// Groups the runs of a valid table into the tiles of a plan: runs of equal first block, count and
 /// stride whose segments abut. Linear in the runs, but for the sort within a group. Lives on the
 /// planner's stack.
 class TileMaker {
  public:
-  /// `plan` has its layout and blocks, and receives tiles, cells and the runs' places in them.
+  /// `plan` has its layout, blocks and lanes, and receives tiles, cells and the runs' places.
   TileMaker(const RunTable& runs, const RegionTable& regions, BlockPlan& plan);
 
   /// By index of the tile. Fails with kBadRunTable when a run is not inside one region.
@@ -60,7 +55,7 @@ class TileMaker {
   std::vector<std::uint32_t> key_order_;    // the previous group's order, as a first guess
   std::size_t group_tile_ = 0;              // the first tile of the group at hand
   std::size_t twin_tile_ = 0;               // the previous group's tile that the next one may equal
-  std::uint32_t region_guess_ = 0;
+  RegionFinder finder_;
 };
 
 }  // namespace corail

@@ -20,7 +20,7 @@ struct Piece {
 std::set<std::uint64_t> borders(const BlockPlan& plan) {
   std::set<std::uint64_t> all{plan.total_bytes()};
   for (std::uint32_t block = 0; block < plan.blocks(); ++block) {
-    for (std::uint32_t lane = 0; lane < plan.layout().lanes(); ++lane) {
+    for (std::uint32_t lane = plan.lane_range().begin; lane < plan.lane_range().end; ++lane) {
       all.insert(plan.linear_of(block, lane));
     }
   }
@@ -31,10 +31,14 @@ std::set<std::uint64_t> borders(const BlockPlan& plan) {
 
 std::string check_replay(const Scenario& scenario, const BlockPlan& plan) {
   const Layout& layout = *scenario.layout;
-  if (plan.total_bytes() != scenario.blocks * layout.block_bytes()) return "wrong total";
+  std::uint64_t total = 0;
+  for (std::uint32_t lane = plan.lane_range().begin; lane < plan.lane_range().end; ++lane) {
+    total += scenario.blocks * std::uint64_t{layout.lane_bytes()[lane]};
+  }
+  if (plan.total_bytes() != total) return "wrong total";
   std::vector<bool> used(plan.total_bytes());
   for (std::uint32_t block = 0; block < scenario.blocks; ++block) {
-    for (std::uint32_t lane = 0; lane < layout.lanes(); ++lane) {
+    for (std::uint32_t lane = plan.lane_range().begin; lane < plan.lane_range().end; ++lane) {
       const std::uint32_t bytes = layout.lane_bytes()[lane];
       const std::uint64_t linear = plan.linear_of(block, lane);
       const std::string name = fmt::format("block {} lane {}", block, lane);
@@ -127,7 +131,7 @@ std::string check_cuts(const Scenario& scenario, const BlockPlan& plan) {
   if (reads != plan.reads_planned()) {
     return fmt::format("{} READs instead of {}", reads, plan.reads_planned());
   }
-  const std::uint64_t reference = reference_reads(scenario, want);
+  const std::uint64_t reference = reference_reads(scenario, plan.lane_range(), want);
   // Chunks cost no READ, unless one has to end right behind a segment that takes several.
   const auto sizes = scenario.layout->lane_bytes();
   const bool splits = *std::max_element(sizes.begin(), sizes.end()) > want;
@@ -141,7 +145,7 @@ std::string check_cuts(const Scenario& scenario, const BlockPlan& plan) {
 std::string check_segments(const BlockPlan& plan, std::uint64_t from, std::uint64_t to) {
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>> expected;
   for (std::uint32_t block = 0; block < plan.blocks(); ++block) {
-    for (std::uint32_t lane = 0; lane < plan.layout().lanes(); ++lane) {
+    for (std::uint32_t lane = plan.lane_range().begin; lane < plan.lane_range().end; ++lane) {
       const std::uint32_t bytes = plan.layout().lane_bytes()[lane];
       const std::uint64_t linear = plan.linear_of(block, lane);
       if (linear < to && linear + bytes > from) expected.emplace_back(linear, block, lane, bytes);
@@ -157,9 +161,10 @@ std::string check_segments(const BlockPlan& plan, std::uint64_t from, std::uint6
   return visited == expected ? "" : fmt::format("wrong segments in [{}, {})", from, to);
 }
 
-std::uint64_t reference_reads(const Scenario& scenario, std::uint64_t max_read_bytes) {
+std::uint64_t reference_reads(const Scenario& scenario, LaneRange lanes,
+                              std::uint64_t max_read_bytes) {
   std::vector<Piece> pieces;
-  for (std::uint32_t lane = 0; lane < scenario.layout->lanes(); ++lane) {
+  for (std::uint32_t lane = lanes.begin; lane < lanes.end; ++lane) {
     const std::uint64_t bytes = scenario.layout->lane_bytes()[lane];
     for (const std::uint64_t address : scenario.addresses[lane]) {
       pieces.push_back({address, bytes, scenario.regions.find(address, bytes)});

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "engine/plan/block_plan.h"
+#include "engine/plan/lane_range.h"
 #include "test/plan/scenario.h"
 
 namespace corail::testing {
@@ -25,7 +26,8 @@ std::string check_cuts(const Scenario& scenario, const BlockPlan& plan);
 /// for_each_segment over [from, to) visits what overlaps it, in order, and nothing else.
 std::string check_segments(const BlockPlan& plan, std::uint64_t from, std::uint64_t to);
 
-/// READs of a planner that looks at each segment: sorted, fused, split.
-std::uint64_t reference_reads(const Scenario& scenario, std::uint64_t max_read_bytes);
+/// READs of a planner that looks at each segment of those lanes: sorted, fused, split.
+std::uint64_t reference_reads(const Scenario& scenario, LaneRange lanes,
+                              std::uint64_t max_read_bytes);
 
 }  // namespace corail::testing

@@ -3,6 +3,7 @@
 
 #include "engine/base/random.h"
 #include "engine/plan/block_plan.h"
+#include "test/plan/part_scenario.h"
 #include "test/plan/plan_checks.h"
 #include "test/plan/scenario.h"
 
@@ -22,13 +23,21 @@ PlanLimits random_limits(const Scenario& scenario, Random& random) {
   return limits;
 }
 
-/// All checks on one scenario; empty, or what is wrong with which seed.
-std::string replay(std::uint64_t seed) {
-  const Scenario scenario = random_scenario(seed);
+LaneRange random_lanes(const Scenario& scenario, Random& random) {
+  if (random.below(2) == 0) return {};
+  LaneRange lanes;
+  lanes.begin = static_cast<std::uint32_t>(random.below(scenario.layout->lanes()));
+  lanes.end = lanes.begin + 1 + static_cast<std::uint32_t>(random.below(scenario.layout->lanes()));
+  return lanes;
+}
+
+/// All checks on one scenario, read as this table says; empty, or what is wrong with which seed.
+template <typename Table>
+std::string replay(std::uint64_t seed, const Scenario& scenario, const Table& table) {
   SeededRandom random(seed ^ 0xABCD);
   const PlanLimits limits = random_limits(scenario, random);
-  auto plan =
-      plan_block_read(scenario.runs, scenario.layout, scenario.blocks, scenario.regions, limits);
+  auto plan = plan_block_read(table, scenario.layout, scenario.blocks, scenario.regions, limits,
+                              random_lanes(scenario, random));
   const std::string name = "seed " + std::to_string(seed) + ": ";
   if (!plan) return name + plan.error().to_string();
   for (const std::string& wrong :
@@ -51,8 +60,27 @@ BOOST_AUTO_TEST_SUITE(plan_replay)
 
 BOOST_AUTO_TEST_CASE(reads_and_runs_agree_on_every_segment_of_random_layouts) {
   for (std::uint64_t seed = 1; seed <= kScenarios; ++seed) {
-    const std::string wrong = replay(seed);
+    const Scenario scenario = random_scenario(seed);
+    const std::string wrong = replay(seed, scenario, scenario.runs);
     BOOST_REQUIRE_MESSAGE(wrong.empty(), wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(reads_and_parts_agree_on_every_segment_of_random_layouts) {
+  for (std::uint64_t seed = 1; seed <= kScenarios; ++seed) {
+    const Scenario scenario = random_scenario(seed);
+    const std::string wrong = replay(seed, scenario, random_parts(scenario, seed));
+    BOOST_REQUIRE_MESSAGE(wrong.empty(), wrong);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(parts_and_runs_are_two_ways_of_saying_the_same) {
+  for (std::uint64_t seed = 1; seed <= kScenarios; ++seed) {
+    const Scenario scenario = random_scenario(seed);
+    const RunTable runs = expand(random_parts(scenario, seed), *scenario.layout);
+    for (std::uint32_t lane = 0; lane < scenario.layout->lanes(); ++lane) {
+      BOOST_REQUIRE(expand_lane(runs, lane) == scenario.addresses[lane]);
+    }
   }
 }
 
@@ -66,6 +94,42 @@ BOOST_AUTO_TEST_CASE(the_builder_round_trips_and_its_tables_are_valid) {
         BOOST_REQUIRE(expand_lane(runs, lane) == scenario.addresses[lane]);
       }
     }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(mutated_part_tables_are_refused_or_read_within_the_regions) {
+  std::uint64_t refused = 0;
+  for (std::uint64_t seed = 1; seed <= 3 * kScenarios; ++seed) {
+    Scenario scenario = random_scenario(seed % kScenarios + 1);
+    PartTable parts = random_parts(scenario, seed);
+    mutate(parts, seed * 77);
+    const PlanLimits limits;
+    auto plan = plan_block_read(parts, scenario.layout, scenario.blocks, scenario.regions, limits);
+    if (!plan) {
+      ++refused;
+      BOOST_REQUIRE(plan.error().code() == Errc::kBadRunTable ||
+                    plan.error().code() == Errc::kTooLarge);
+      continue;
+    }
+    // What is accepted is a consistent table: it reads what it says, within the regions.
+    const RunTable runs = expand(parts, *scenario.layout);
+    for (std::uint32_t lane = 0; lane < scenario.layout->lanes(); ++lane) {
+      scenario.addresses[lane] = expand_lane(runs, lane);
+    }
+    const std::string wrong = check_replay(scenario, *plan) + check_spans(scenario, *plan, limits);
+    BOOST_REQUIRE_MESSAGE(wrong.empty(), "seed " << seed << ": " << wrong);
+  }
+  BOOST_TEST(refused > kScenarios);
+}
+
+BOOST_AUTO_TEST_CASE(a_range_without_a_lane_is_the_callers_mistake) {
+  const Scenario scenario = random_scenario(1);
+  const std::uint32_t lanes = scenario.layout->lanes();
+  for (const LaneRange range : {LaneRange{0, 0}, LaneRange{lanes, lanes + 1}, LaneRange{2, 1}}) {
+    const auto plan = plan_block_read(scenario.runs, scenario.layout, scenario.blocks,
+                                      scenario.regions, PlanLimits{}, range);
+    BOOST_REQUIRE(!plan);
+    BOOST_TEST((plan.error().code() == Errc::kInvalidArgument));
   }
 }
 

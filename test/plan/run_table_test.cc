@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/random.h"
+#include "engine/plan/run_extent.h"
 #include "test/plan/scenario.h"
 
 namespace corail::testing {
