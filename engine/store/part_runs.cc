@@ -1,5 +1,7 @@
 #include "engine/store/part_runs.h"
 
+#include <map>
+
 namespace corail::detail {
 namespace {
 
@@ -97,6 +99,61 @@ RunTable PartRuns::emit() const {
     }
     table.runs_per_lane[lane] = static_cast<std::uint32_t>(at - first);
   }
+  return table;
+}
+
+PartTable PartRuns::emit_parts() const {
+  PartTable table;
+  std::map<const Part*, std::uint32_t> lane_sets;
+  std::map<const Shape*, std::uint32_t> shapes;
+  const auto lane_set_of = [&](const Part& part) {
+    const auto [at, added] =
+        lane_sets.emplace(&part, static_cast<std::uint32_t>(table.lane_sets.size()));
+    if (added) table.lane_sets.push_back(part.lanes);
+    return at->second;
+  };
+  const auto shape_of = [&](const Shape& shape) {
+    const auto [at, added] =
+        shapes.emplace(&shape, static_cast<std::uint32_t>(table.shapes.size()));
+    if (!added) return at->second;
+    PartShape& told = table.shapes.emplace_back();
+    told.lane_set = lane_set_of(shape.part());
+    const auto lanes = static_cast<std::uint32_t>(shape.part().lanes.size());
+    for (std::uint32_t rank = 0; rank < lanes; ++rank) {
+      told.offset.push_back(shape.offset(rank));
+      if (!shape.uniform()) told.stride.push_back(shape.stride(rank));
+    }
+    if (shape.uniform()) told.stride.push_back(shape.uniform_stride());
+    return at->second;
+  };
+  for (const Phase& phase : phases_) {
+    PartPhase& told = table.phases.emplace_back();
+    for (std::size_t part = 0; part < phase.runs.size(); ++part) {
+      PartColumn& column = told.columns.emplace_back();
+      column.lane_set = lane_set_of(phase.partition->parts[part]);
+      column.runs.reserve(phase.runs[part].size());
+      std::uint32_t blocks = 0;
+      for (const PartRun& run : phase.runs[part]) {
+        column.runs.push_back(
+            {shape_of(*run.shape), run.count, run.base, run.index, run.base_step, run.index_step});
+        blocks += run.count;
+      }
+      told.blocks = blocks;
+    }
+  }
+  return table;
+}
+
+RunTable PartRuns::emit_segments() const {
+  const RunTable runs = emit();
+  RunTable table;
+  for (std::uint32_t lane = 0; lane < runs.runs_per_lane.size(); ++lane) {
+    const auto addresses = expand_lane(runs, lane);
+    table.base.insert(table.base.end(), addresses.begin(), addresses.end());
+    table.runs_per_lane.push_back(static_cast<std::uint32_t>(addresses.size()));
+  }
+  table.stride.assign(table.base.size(), 0);
+  table.count.assign(table.base.size(), 1);
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/ids.h"
+#include "engine/plan/part_table.h"
 #include "engine/plan/run_table.h"
 #include "engine/store/block_table.h"
 #include "engine/store/extent_table.h"
@@ -52,8 +53,12 @@ class PartRuns {
   std::uint64_t ranges() const noexcept { return ranges_; }
   const std::vector<Phase>& phases() const noexcept { return phases_; }
 
-  /// The answer's table: the output and nothing else costs here.
+  /// The answer's table, lane by lane: the output and nothing else costs here.
   RunTable emit() const;
+  /// The same part by part.
+  PartTable emit_parts() const;
+  /// The same with a run for each segment; for comparison only.
+  RunTable emit_segments() const;
 
  private:
   void append_part(std::vector<PartRun>& runs, const PartRef& ref,

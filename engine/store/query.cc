@@ -61,13 +61,20 @@ Error repeated_hash(std::size_t position) {
           fmt::format("hash {} is there twice; each block is read once", position)};
 }
 
-/// Whether one more block, at its worst, keeps the answer within its bound (I8).
-bool has_room(const PartRuns& runs, const Layout& layout, std::uint64_t most) noexcept {
-  return std::max(runs.lane_runs(), runs.ranges()) + layout.lanes() <= most;
+/// Whether one more block, at its worst, keeps the answer within its bound (I8). A part's runs are
+/// never more than its ranges.
+bool has_room(const PartRuns& runs, std::size_t blocks, const Layout& layout,
+              AnswerEncoding encoding, std::uint64_t most) noexcept {
+  std::uint64_t entries = runs.ranges();
+  if (encoding == AnswerEncoding::kRuns) entries = std::max(entries, runs.lane_runs());
+  if (encoding == AnswerEncoding::kSegments) {
+    entries = std::max(entries, std::uint64_t{blocks} * layout.lanes());
+  }
+  return entries + layout.lanes() <= most;
 }
 
 Result<Prefix> scan(StoreState& store, std::uint32_t name_space,
-                    std::span<const std::string_view> hashes) {
+                    std::span<const std::string_view> hashes, AnswerEncoding encoding) {
   Prefix prefix;
   prefix.slots.reserve(hashes.size());
   prefix.checksums.reserve(hashes.size());
@@ -83,7 +90,9 @@ Result<Prefix> scan(StoreState& store, std::uint32_t name_space,
     // Layouts are interned, so this is the whole comparison of the templates. A block that differs
     // ends the prefix before any of its addresses is told.
     if (block.layout != layout) break;
-    if (i > 0 && !has_room(prefix.runs, *layout, store.options().max_answer_runs)) break;
+    if (i > 0 && !has_room(prefix.runs, i, *layout, encoding, store.options().max_answer_runs)) {
+      break;
+    }
     block.seen_by = query;
     prefix.runs.append(block.parts(), store.extents());
     for (const PartRef& part : block.parts()) {
@@ -111,7 +120,7 @@ Result<QueryAnswer> query_for_transfer(StoreState& store, const QueryRequest& re
   answer.generation = store.registry().snapshot()->generation();
   const auto name_space = store.namespaces().find(request.name_space);
   if (!name_space) return answer;
-  auto found = scan(store, *name_space, request.hashes);
+  auto found = scan(store, *name_space, request.hashes, request.encoding);
   if (!found) return std::move(found).error();
   Prefix& prefix = *found;
   if (prefix.slots.empty()) return answer;
@@ -122,7 +131,17 @@ Result<QueryAnswer> query_for_transfer(StoreState& store, const QueryRequest& re
   }
   answer.block_count = static_cast<std::uint32_t>(prefix.slots.size());
   answer.layout = prefix.runs.phases().front().partition->layout;
-  answer.runs = prefix.runs.emit();
+  switch (request.encoding) {
+    case AnswerEncoding::kRuns:
+      answer.runs = prefix.runs.emit();
+      break;
+    case AnswerEncoding::kParts:
+      answer.parts = prefix.runs.emit_parts();
+      break;
+    case AnswerEncoding::kSegments:
+      answer.runs = prefix.runs.emit_segments();
+      break;
+  }
   answer.checksums = std::move(prefix.checksums);
   const Duration wanted = request.ttl > Duration::zero() ? request.ttl : options.lease_ttl;
   const auto granted = store.leases().grant(

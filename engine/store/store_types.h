@@ -12,6 +12,7 @@
 #include "engine/base/units.h"
 #include "engine/memory/slab.h"
 #include "engine/plan/layout.h"
+#include "engine/plan/part_table.h"
 #include "engine/plan/run_table.h"
 
 namespace corail {
@@ -58,6 +59,13 @@ struct SaveRequest {
   BlockOrder order = BlockOrder::kBlockMajor;
 };
 
+/// How an answer says where the blocks lie. Every holder and requester knows kRuns.
+enum class AnswerEncoding : std::uint8_t {
+  kRuns,     // runs of each lane
+  kParts,    // runs of each part
+  kSegments  // an address for each segment: what the others are measured against
+};
+
 /// A requester's question. Everything but the session is remote input (I5); everything it refers to
 /// must live until the query returns.
 struct QueryRequest {
@@ -66,6 +74,7 @@ struct QueryRequest {
   std::string_view name_space;
   std::span<const std::string_view> hashes;  // in prefix order, no hash twice
   Duration ttl{};                            // 0: StoreOptions::lease_ttl
+  AnswerEncoding encoding = AnswerEncoding::kRuns;
 };
 
 /// The longest prefix that is there, leased. `block_count` 0 is a success without a lease, layout
@@ -75,7 +84,8 @@ struct QueryAnswer {
   Duration ttl{};  // from when the query was answered
   std::uint32_t block_count = 0;
   std::shared_ptr<const Layout> layout;
-  RunTable runs;
+  RunTable runs;                         // of kRuns and kSegments
+  PartTable parts;                       // of kParts
   std::vector<std::uint64_t> checksums;  // per block: block_checksum of base/checksum.h
   TableGeneration generation;            // of the regions that the runs lie in
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <deque>
 #include <memory>
@@ -202,6 +203,9 @@ class World {
     request.read = ReadId(held.read);
     request.name_space = "ns";
     request.hashes = held.hashes;
+    request.encoding =
+        std::array{AnswerEncoding::kRuns, AnswerEncoding::kRuns, AnswerEncoding::kParts,
+                   AnswerEncoding::kSegments}[random_.below(4)];
     auto answer = detail::query_for_transfer(store_, request);
     BOOST_REQUIRE_MESSAGE(answer.ok(), (answer ? "" : answer.error().to_string()));
     BOOST_REQUIRE_LE(answer->block_count, expected);
@@ -215,8 +219,22 @@ class World {
     if (answer->block_count == 0) return;
     held.hashes.resize(answer->block_count);
     blocks_answered_ += answer->block_count;
-    BOOST_REQUIRE((answer->runs == reference_runs(store_, "ns", held.hashes)));
-    if (plain_) {
+    const RunTable reference = reference_runs(store_, "ns", held.hashes);
+    if (request.encoding == AnswerEncoding::kParts) {
+      BOOST_REQUIRE(answer->runs.runs() == 0U);
+      BOOST_REQUIRE(validate(answer->parts, *answer->layout, answer->block_count, 1'000'000));
+      answer->runs = expand(answer->parts, *answer->layout);
+    }
+    if (request.encoding == AnswerEncoding::kSegments) {
+      BOOST_REQUIRE_EQUAL(answer->runs.runs(),
+                          std::uint64_t{answer->block_count} * answer->layout->lanes());
+    } else {
+      BOOST_REQUIRE((answer->runs == reference));
+    }
+    for (std::uint32_t lane = 0; lane < answer->layout->lanes(); ++lane) {
+      BOOST_REQUIRE((expand_lane(answer->runs, lane) == expand_lane(reference, lane)));
+    }
+    if (plain_ && request.encoding != AnswerEncoding::kSegments) {
       const auto regions = registry_.snapshot();
       BOOST_REQUIRE((answer->runs == encoder_runs(store_, "ns", held.hashes, *regions)));
     }
