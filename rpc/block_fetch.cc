@@ -65,6 +65,7 @@ Task<Result<void>> BlockFetch::query() {
   query.keys = keys_;
   query.layout = layout_;
   query.ttl = context_.options.lease_ttl;
+  query.encoding = options_.encoding;
   CallOptions call;
   call.deadline = std::min(deadline_, sent + context_.options.call_deadline);
   call.cancel = &cancel_query_;
@@ -82,7 +83,7 @@ Task<Result<void>> BlockFetch::query() {
   answer_ = std::move(answer->blocks);
   report_.query_response_bytes = answer->answer_bytes;
   report_.run_table_bytes = answer->run_table_bytes;
-  report_.runs = answer_.runs.count.size();
+  report_.runs = answer_.runs.runs() + answer_.parts.runs();
   if (answer_.block_count == 0) {
     co_return Error(Errc::kNotFound, Stage::kQuery,
                     "the holder has not even the first block of the prefix");
@@ -97,8 +98,10 @@ Result<void> BlockFetch::plan() {
   PlanLimits limits;
   limits.max_read_bytes = context_.options.max_read_bytes;
   limits.max_total_bytes = context_.options.destination_bytes;
-  auto planned = plan_block_read(std::move(answer_.runs), layout_, answer_.block_count,
-                                 *context_.session.regions(), limits);
+  const RegionTable& regions = *context_.session.regions();
+  auto planned = answer_.encoding == AnswerEncoding::kParts
+                     ? plan_block_read(answer_.parts, layout_, answer_.block_count, regions, limits)
+                     : plan_block_read(answer_.runs, layout_, answer_.block_count, regions, limits);
   if (!planned) return std::move(planned).error().at(Stage::kPlan);
   plan_ = std::make_shared<const BlockPlan>(std::move(*planned));
   report_.stages.plan = context_.clock.now() - begin;

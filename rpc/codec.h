@@ -61,7 +61,8 @@ class TemplateCache {
 };
 
 /// `keys` within the limits of the protocol, as checked by check_query().
-FrameBuffer encode_query(ReadId read, const BlockKeys& keys, Duration ttl, std::uint64_t layout_id);
+FrameBuffer encode_query(ReadId read, const BlockKeys& keys, Duration ttl, std::uint64_t layout_id,
+                         AnswerEncoding encoding);
 /// What a caller may get wrong about a query, with kInvalidArgument or kTooLarge.
 Result<void> check_query(ReadId read, const BlockKeys& keys);
 Result<QueryBlocks> decode_query(std::span<const std::byte> body);
@@ -70,8 +71,9 @@ FrameBuffer encode_query_answer(const QueryAnswer& answer, TemplateCache& templa
 /// What the requester knows by itself and holds the answer against.
 struct QueryExpectation {
   std::uint32_t asked_blocks = 0;
-  BootId boot;                           // of the holder, from Hello
-  std::shared_ptr<const Layout> layout;  // kLayoutMismatch where the template differs
+  BootId boot;                                      // of the holder, from Hello
+  std::shared_ptr<const Layout> layout;             // kLayoutMismatch where the template differs
+  AnswerEncoding encoding = AnswerEncoding::kRuns;  // the one asked for
 };
 Result<TransferAnswer> decode_query_answer(std::span<const std::byte> body,
                                            const QueryExpectation& expected);

@@ -1,5 +1,5 @@
-// The answer to a query, by hand in both directions: run table and checksums go between the wire
-// and their vectors without a message in between.
+// The answer to a query, written by hand: run table and checksums go from their vectors to the wire
+// without a message in between.
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -9,15 +9,13 @@
 #include "proto/corail/v1/blocks.pb.h"
 #include "rpc/codec.h"
 #include "rpc/codec_fields.h"
+#include "rpc/codec_parts.h"
 #include "rpc/packed.h"
 
 namespace corail {
 namespace {
 
 using Fields = v1::QueryBlocksForTransferAnswer;
-constexpr std::string_view kAnswer = "QueryBlocksForTransferAnswer";
-/// Lanes of the largest layout.
-constexpr std::size_t kMaxLanes = 2 * kMaxSlots;
 
 std::size_t varint_field_size(std::uint64_t value) {
   return value == 0 ? 0 : 1 + varint_bytes(value);
@@ -57,167 +55,6 @@ std::uint64_t ttl_ms(const QueryAnswer& answer) {
   return static_cast<std::uint64_t>(std::clamp<std::int64_t>(ms, 1, kMaxTtlMs));
 }
 
-/// Holds one message while it is taken apart.
-class AnswerDecoder {
- public:
-  explicit AnswerDecoder(const QueryExpectation& expected) : expected_(expected) {}
-
-  Result<void> take(const WireReader& field);
-  Result<TransferAnswer> finish();
-
- private:
-  Result<void> take_number(const WireReader& field, std::string_view name, std::uint64_t most,
-                           std::uint64_t& to);
-  Result<void> take_slot(std::span<const std::byte> message);
-  Result<void> took_array(const WireReader& field, std::string_view name, bool taken,
-                          bool in_run_table);
-  Result<void> check_lengths() const;
-
-  const QueryExpectation& expected_;
-  TransferAnswer answer_;
-  std::uint64_t boot_ = 0;
-  std::uint64_t ttl_ms_ = 0;
-  std::uint64_t blocks_ = 0;
-  std::uint64_t generation_ = 0;
-  std::size_t slots_ = 0;
-};
-
-Result<void> AnswerDecoder::take(const WireReader& field) {
-  constexpr std::uint64_t kAny = ~std::uint64_t{0};
-  RunTable& runs = answer_.blocks.runs;
-  const std::size_t most_runs = RunLimits{}.max_runs;
-  switch (field.field()) {
-    case Fields::kLeaseBootIdFieldNumber:
-      if (!field.is(WireType::kFixed64)) break;
-      boot_ = field.number();
-      return ok_result();
-    case Fields::kLeaseCounterFieldNumber:
-      return take_number(field, "lease_counter", kAny, answer_.blocks.lease.counter);
-    case Fields::kTtlMsFieldNumber:
-      return take_number(field, "ttl_ms", kMaxTtlMs, ttl_ms_);
-    case Fields::kBlockCountFieldNumber:
-      return take_number(field, "block_count", expected_.asked_blocks, blocks_);
-    case Fields::kTableGenerationFieldNumber:
-      return take_number(field, "table_generation", kAny, generation_);
-    case Fields::kSlotTemplateFieldNumber:
-      if (!field.is(WireType::kBytes)) break;
-      answer_.run_table_bytes += field.field_bytes();
-      return take_slot(field.bytes());
-    case Fields::kRunsPerLaneFieldNumber:
-      return took_array(field, "runs_per_lane",
-                        append_varints(field, kMaxLanes, runs.runs_per_lane), true);
-    case Fields::kRunBaseFieldNumber:
-      return took_array(field, "run_base", append_fixed64(field, most_runs, runs.base), true);
-    case Fields::kRunStrideFieldNumber:
-      return took_array(field, "run_stride", append_varints(field, most_runs, runs.stride), true);
-    case Fields::kRunCountFieldNumber:
-      return took_array(field, "run_count", append_varints(field, most_runs, runs.count), true);
-    case Fields::kBlockChecksumsFieldNumber:
-      return took_array(field, "block_checksums",
-                        append_fixed64(field, expected_.asked_blocks, answer_.blocks.checksums),
-                        false);
-    default:
-      return ok_result();  // of a later version
-  }
-  return codec::field_error(kAnswer, std::to_string(field.field()), "has the wrong wire type");
-}
-
-Result<void> AnswerDecoder::take_number(const WireReader& field, std::string_view name,
-                                        std::uint64_t most, std::uint64_t& to) {
-  if (!field.is(WireType::kVarint)) {
-    return codec::field_error(kAnswer, name, "has the wrong wire type");
-  }
-  if (field.number() > most) {
-    return codec::field_error(kAnswer, name, "is {}, more than {}", field.number(), most);
-  }
-  to = field.number();
-  return ok_result();
-}
-
-/// Compares with the requester's own layout on the way, so that a hostile template allocates
-/// nothing.
-Result<void> AnswerDecoder::take_slot(std::span<const std::byte> message) {
-  std::uint64_t k = 0;
-  std::uint64_t v = 0;
-  WireReader reader(message);
-  while (reader.next()) {
-    if (!reader.is(WireType::kVarint)) continue;
-    if (reader.field() == v1::SlotTemplate::kKSizeFieldNumber) k = reader.number();
-    if (reader.field() == v1::SlotTemplate::kVSizeFieldNumber) v = reader.number();
-  }
-  if (!reader.ok()) return codec::malformed("SlotTemplate");
-  const auto mine = expected_.layout->slots();
-  if (slots_ < mine.size() && (k != mine[slots_].k_bytes || v != mine[slots_].v_bytes)) {
-    return Error(Errc::kLayoutMismatch, Stage::kQuery,
-                 fmt::format("slot {} of the holder's blocks has {} and {} bytes, and this node's "
-                             "layout {} and {}; both must serve the same model with the same split",
-                             slots_, k, v, mine[slots_].k_bytes, mine[slots_].v_bytes));
-  }
-  ++slots_;
-  return ok_result();
-}
-
-Result<void> AnswerDecoder::took_array(const WireReader& field, std::string_view name, bool taken,
-                                       bool in_run_table) {
-  if (!taken) {
-    return codec::field_error(kAnswer, name, "is malformed, out of range or too long ({} bytes)",
-                              field.field_bytes());
-  }
-  if (in_run_table) answer_.run_table_bytes += field.field_bytes();
-  return ok_result();
-}
-
-Result<void> AnswerDecoder::check_lengths() const {
-  const RunTable& runs = answer_.blocks.runs;
-  const Layout& layout = *expected_.layout;
-  const bool empty = blocks_ == 0;
-  if (empty && (boot_ != 0 || answer_.blocks.lease.counter != 0 || ttl_ms_ != 0)) {
-    return codec::field_error(kAnswer, "block_count", "is 0, but there is a lease");
-  }
-  if (empty && (slots_ != 0 || !runs.runs_per_lane.empty() || !runs.base.empty())) {
-    return codec::field_error(kAnswer, "block_count", "is 0, but there are slots or runs");
-  }
-  if (!empty && slots_ != layout.slots().size()) {
-    return Error(Errc::kLayoutMismatch, Stage::kQuery,
-                 fmt::format("the holder's blocks have {} slots and this node's layout {}; both "
-                             "must serve the same model with the same split",
-                             slots_, layout.slots().size()));
-  }
-  if (!empty && runs.runs_per_lane.size() != layout.lanes()) {
-    return codec::field_error(kAnswer, "runs_per_lane", "has {} elements for {} lanes",
-                              runs.runs_per_lane.size(), layout.lanes());
-  }
-  const std::uint64_t sum =
-      std::accumulate(runs.runs_per_lane.begin(), runs.runs_per_lane.end(), std::uint64_t{0});
-  if (sum != runs.base.size() || sum != runs.stride.size() || sum != runs.count.size()) {
-    return codec::field_error(kAnswer, "runs_per_lane",
-                              "sums to {}, with {} bases, {} strides and {} counts", sum,
-                              runs.base.size(), runs.stride.size(), runs.count.size());
-  }
-  if (answer_.blocks.checksums.size() != blocks_) {
-    return codec::field_error(kAnswer, "block_checksums", "has {} elements for {} blocks",
-                              answer_.blocks.checksums.size(), blocks_);
-  }
-  return ok_result();
-}
-
-Result<TransferAnswer> AnswerDecoder::finish() {
-  const auto lengths = check_lengths();
-  if (!lengths.ok()) return lengths.error();
-  QueryAnswer& blocks = answer_.blocks;
-  blocks.block_count = static_cast<std::uint32_t>(blocks_);  // at most asked_blocks
-  blocks.generation = TableGeneration(generation_);
-  if (blocks_ == 0) return std::move(answer_);
-  if (BootId(boot_) != expected_.boot) {
-    return codec::field_error(kAnswer, "lease_boot_id", "is not that of the holder's Hello");
-  }
-  if (ttl_ms_ == 0) return codec::field_error(kAnswer, "ttl_ms", "is 0");
-  blocks.lease.boot = expected_.boot;
-  blocks.ttl = std::chrono::milliseconds(ttl_ms_);
-  blocks.layout = expected_.layout;
-  return std::move(answer_);
-}
-
 }  // namespace
 
 std::span<const std::byte> TemplateCache::encoded(const std::shared_ptr<const Layout>& layout) {
@@ -244,14 +81,24 @@ FrameBuffer encode_query_answer(const QueryAnswer& answer, TemplateCache& templa
       empty ? std::span<const std::byte>() : templates.encoded(answer.layout);
   const PackedVarints<std::uint32_t> per_lane(Fields::kRunsPerLaneFieldNumber, runs.runs_per_lane);
   const PackedFixed64 base(Fields::kRunBaseFieldNumber, runs.base);
-  const PackedVarints<std::int64_t> stride(Fields::kRunStrideFieldNumber, runs.stride);
-  const PackedVarints<std::uint32_t> count(Fields::kRunCountFieldNumber, runs.count);
+  // Of an address a segment, these two say nothing.
+  const bool has_runs = answer.encoding != AnswerEncoding::kSegments;
+  const PackedVarints<std::int64_t> stride(
+      Fields::kRunStrideFieldNumber,
+      has_runs ? std::span(runs.stride) : std::span<const std::int64_t>());
+  const PackedVarints<std::uint32_t> count(
+      Fields::kRunCountFieldNumber,
+      has_runs ? std::span(runs.count) : std::span<const std::uint32_t>());
+  const bool has_parts = !empty && answer.encoding == AnswerEncoding::kParts;
+  const codec::PartArrays parts = has_parts ? codec::flatten(answer.parts) : codec::PartArrays();
+  const std::size_t parts_size = codec::encoded_size(parts);
   const PackedFixed64 checksums(Fields::kBlockChecksumsFieldNumber, answer.checksums);
 
   FrameBuffer frame((boot == 0 ? 0 : 1 + sizeof boot) + varint_field_size(counter) +
                     varint_field_size(ttl) + varint_field_size(answer.block_count) +
                     varint_field_size(answer.generation.value()) + slots.size() + per_lane.size() +
-                    base.size() + stride.size() + count.size() + checksums.size());
+                    base.size() + stride.size() + count.size() + checksums.size() +
+                    (has_parts ? 1 + varint_bytes(parts_size) + parts_size : 0));
   WireWriter writer(frame.body());
   if (boot != 0) {
     writer.tag(Fields::kLeaseBootIdFieldNumber, WireType::kFixed64);
@@ -267,20 +114,13 @@ FrameBuffer encode_query_answer(const QueryAnswer& answer, TemplateCache& templa
   stride.write(writer);
   count.write(writer);
   checksums.write(writer);
+  if (has_parts) {
+    writer.tag(Fields::kPartsFieldNumber, WireType::kBytes);
+    writer.varint(parts_size);
+    codec::write(parts, writer);
+  }
   CORAIL_CHECK(writer.full(), "an answer's size was computed wrongly");
   return frame;
-}
-
-Result<TransferAnswer> decode_query_answer(std::span<const std::byte> body,
-                                           const QueryExpectation& expected) {
-  AnswerDecoder decoder(expected);
-  WireReader reader(body);
-  while (reader.next()) {
-    const auto taken = decoder.take(reader);
-    if (!taken.ok()) return taken.error();
-  }
-  if (!reader.ok()) return codec::malformed(kAnswer);
-  return decoder.finish();
 }
 
 }  // namespace corail

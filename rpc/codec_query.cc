@@ -65,11 +65,23 @@ Result<void> take_field(const WireReader& reader, QueryBlocks& query) {
       if (!reader.is(WireType::kFixed64)) break;
       query.layout_id = reader.number();
       return ok_result();
+    case Fields::kEncodingFieldNumber:
+      if (!reader.is(WireType::kVarint)) break;
+      if (reader.number() > static_cast<std::uint64_t>(AnswerEncoding::kSegments)) {
+        return codec::field_error(kQuery, "encoding", "is {}, which this node does not know",
+                                  reader.number());
+      }
+      query.encoding = static_cast<AnswerEncoding>(reader.number());
+      return ok_result();
     default:
       return ok_result();  // of a later version
   }
   return codec::field_error(kQuery, std::to_string(reader.field()), "has the wrong wire type");
 }
+
+static_assert(int{v1::RUNS} == static_cast<int>(AnswerEncoding::kRuns));
+static_assert(int{v1::PARTS} == static_cast<int>(AnswerEncoding::kParts));
+static_assert(int{v1::SEGMENTS} == static_cast<int>(AnswerEncoding::kSegments));
 
 }  // namespace
 
@@ -98,14 +110,16 @@ Result<void> check_query(ReadId read, const BlockKeys& keys) {
   return ok_result();
 }
 
-FrameBuffer encode_query(ReadId read, const BlockKeys& keys, Duration ttl,
-                         std::uint64_t layout_id) {
+FrameBuffer encode_query(ReadId read, const BlockKeys& keys, Duration ttl, std::uint64_t layout_id,
+                         AnswerEncoding encoding) {
+  const auto encoding_number = static_cast<std::uint64_t>(encoding);
   const std::uint32_t ttl_ms = wish_ms(ttl);
   std::size_t size = 1 + varint_bytes(read.value());
   if (!keys.name_space.empty()) size += bytes_field_size(keys.name_space.size());
   for (const std::string& hash : keys.hashes) size += bytes_field_size(hash.size());
   if (ttl_ms != 0) size += 1 + varint_bytes(ttl_ms);
   if (layout_id != 0) size += 1 + sizeof layout_id;
+  if (encoding_number != 0) size += 1 + varint_bytes(encoding_number);
 
   FrameBuffer frame(size);
   WireWriter writer(frame.body());
@@ -120,6 +134,10 @@ FrameBuffer encode_query(ReadId read, const BlockKeys& keys, Duration ttl,
   if (layout_id != 0) {
     writer.tag(Fields::kLayoutIdFieldNumber, WireType::kFixed64);
     writer.fixed64(layout_id);
+  }
+  if (encoding_number != 0) {
+    writer.tag(Fields::kEncodingFieldNumber, WireType::kVarint);
+    writer.varint(encoding_number);
   }
   CORAIL_CHECK(writer.full(), "a query's size was computed wrongly");
   return frame;

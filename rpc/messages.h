@@ -22,6 +22,10 @@ namespace corail {
 /// Versions of the messages that this build speaks.
 inline constexpr std::uint32_t kProtocolMin = 1;
 inline constexpr std::uint32_t kProtocolMax = 1;
+/// Bits of Hello's features: answers may come in an AnswerEncoding other than kRuns.
+inline constexpr std::uint64_t kFeatureAnswerEncodings = 1;
+/// What this build understands.
+inline constexpr std::uint64_t kFeatures = kFeatureAnswerEncodings;
 /// The only way to authenticate today.
 inline constexpr std::string_view kAuthNone = "none";
 
@@ -80,6 +84,7 @@ struct QueryBlocks {
   std::vector<std::string_view> hashes;
   Duration ttl{};               // 0: the holder's default
   std::uint64_t layout_id = 0;  // 0: any
+  AnswerEncoding encoding = AnswerEncoding::kRuns;
 };
 
 /// A query's answer as the requester decodes it. Lengths agree with each other, the layout is the

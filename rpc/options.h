@@ -52,6 +52,7 @@ struct FetchOptions {
   FetchOptions() {}
 
   Integrity integrity = Integrity::kXxh3;
+  AnswerEncoding encoding = AnswerEncoding::kParts;  // kRuns from a holder that knows nothing else
   Duration deadline = std::chrono::seconds(60);
   CancelToken cancel;  // pulling it ends the fetch, once it is quiescent
 };

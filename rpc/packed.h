@@ -76,7 +76,9 @@ class PackedVarints {
     for (const T value : values_) payload_ += varint_bytes(encoded(value));
   }
   std::size_t size() const noexcept {
-    return values_.empty() ? 0 : 1 + varint_bytes(payload_) + payload_;
+    return values_.empty()
+               ? 0
+               : varint_bytes(std::uint64_t{field_} << 3) + varint_bytes(payload_) + payload_;
   }
   void write(WireWriter& writer) const noexcept {
     if (values_.empty()) return;

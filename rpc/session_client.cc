@@ -38,6 +38,7 @@ Task<Result<void>> SessionClient::greet(TimePoint deadline) {
   if (!opened.ok()) co_return opened;
   HelloRequest hello;
   hello.identity = identity_;
+  hello.features = kFeatures;
   hello.auth_methods.emplace_back(kAuthNone);
   DecodeSink<HelloAnswer> sink(
       [&hello](std::span<const std::byte> body) { return decode_hello_answer(body, hello); });
@@ -51,6 +52,7 @@ Task<Result<void>> SessionClient::greet(TimePoint deadline) {
     co_return std::move(error).on_peer(peer_name());
   }
   holder_ = std::move(answer.identity);
+  features_ = answer.features;
   co_return ok_result();
 }
 
@@ -79,9 +81,11 @@ Task<Result<TransferAnswer>> SessionClient::query(TransferQuery query, CallOptio
   expected.asked_blocks = static_cast<std::uint32_t>(query.keys->hashes.size());
   expected.boot = holder_.boot;
   expected.layout = query.layout;
+  if ((features_ & kFeatureAnswerEncodings) != 0) expected.encoding = query.encoding;
   DecodeSink<TransferAnswer> sink(
       [&expected](std::span<const std::byte> body) { return decode_query_answer(body, expected); });
-  FrameBuffer request = encode_query(query.read, *query.keys, query.ttl, query.layout->id());
+  FrameBuffer request =
+      encode_query(query.read, *query.keys, query.ttl, query.layout->id(), expected.encoding);
   auto called =
       co_await connection_.call(Method::kQueryBlocksForTransfer, std::move(request), sink, options);
   if (!called.ok()) co_return std::move(called).error().at(Stage::kQuery);

@@ -31,8 +31,9 @@ struct ClientOptions {
 struct TransferQuery {
   ReadId read;
   std::shared_ptr<const BlockKeys> keys;
-  std::shared_ptr<const Layout> layout;  // the requester's own
-  Duration ttl{};                        // 0: the holder's default
+  std::shared_ptr<const Layout> layout;             // the requester's own
+  Duration ttl{};                                   // 0: the holder's default
+  AnswerEncoding encoding = AnswerEncoding::kRuns;  // others only where the holder knows them
 };
 
 /// The requester's side of a control connection: typed calls, answers checked. Also the Owner of
@@ -96,6 +97,7 @@ class SessionClient final : public Owner, private CallHandler {
   Clock& clock_;
   const NodeIdentity identity_;
   NodeIdentity holder_;
+  std::uint64_t features_ = 0;  // in use on this connection
   std::shared_ptr<const RegionTable> regions_ = std::make_shared<const RegionTable>();
   bool fetching_unasked_ = false;
   Connection connection_;

@@ -117,6 +117,7 @@ Result<FrameBuffer> SessionServer::hello(std::span<const std::byte> body) {
       connection_.peer_name());
   HelloAnswer answer;
   answer.protocol_version = version;
+  answer.features = asked->features & kFeatures;
   answer.identity = services_.identity;
   answer.auth_method = kAuthNone;
   return encode_hello_answer(answer);
@@ -157,6 +158,7 @@ Result<FrameBuffer> SessionServer::query(std::span<const std::byte> body) {
   request.name_space = asked->name_space;
   request.hashes = asked->hashes;
   request.ttl = asked->ttl;
+  request.encoding = asked->encoding;
   const auto answer = services_.store->query_for_transfer(request);
   if (!answer.ok()) return answer.error();
 

@@ -131,6 +131,7 @@ Result<QueryAnswer> query_for_transfer(StoreState& store, const QueryRequest& re
   }
   answer.block_count = static_cast<std::uint32_t>(prefix.slots.size());
   answer.layout = prefix.runs.phases().front().partition->layout;
+  answer.encoding = request.encoding;
   switch (request.encoding) {
     case AnswerEncoding::kRuns:
       answer.runs = prefix.runs.emit();

@@ -84,6 +84,7 @@ struct QueryAnswer {
   Duration ttl{};  // from when the query was answered
   std::uint32_t block_count = 0;
   std::shared_ptr<const Layout> layout;
+  AnswerEncoding encoding = AnswerEncoding::kRuns;
   RunTable runs;                         // of kRuns and kSegments
   PartTable parts;                       // of kParts
   std::vector<std::uint64_t> checksums;  // per block: block_checksum of base/checksum.h

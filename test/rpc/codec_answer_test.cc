@@ -2,33 +2,16 @@
 #include <limits>
 #include <string>
 
-#include "proto/corail/v1/blocks.pb.h"
 #include "rpc/codec.h"
 #include "rpc/wire_format.h"
+#include "test/rpc/answer_messages.h"
 #include "test/rpc/bytes.h"
 #include "test/rpc/codec_samples.h"
 
 namespace corail::test {
 namespace {
 
-using Message = v1::QueryBlocksForTransferAnswer;
-
-Bytes encoded(const QueryAnswer& answer) {
-  TemplateCache templates;
-  return body_of(encode_query_answer(answer, templates));
-}
-
-Message generated(const QueryAnswer& answer) {
-  Message message;
-  const Bytes body = encoded(answer);
-  BOOST_REQUIRE(message.ParseFromArray(body.data(), static_cast<int>(body.size())));
-  return message;
-}
-
-Result<TransferAnswer> decoded(const Message& message, const QueryAnswer& like) {
-  const std::string text = message.SerializeAsString();
-  return decode_query_answer(std::as_bytes(std::span(text)), expectation_of(like));
-}
+using Message = AnswerMessage;
 
 void check_equal(const QueryAnswer& a, const QueryAnswer& b) {
   BOOST_TEST((a.lease == b.lease && a.ttl == b.ttl && a.generation == b.generation));
@@ -43,7 +26,7 @@ void check_refused(Change change, std::string_view field, Errc code = Errc::kPro
   const QueryAnswer answer = small_answer();
   Message message = generated(answer);
   change(message);
-  const auto result = decoded(message, answer);
+  const auto result = decoded(message, expectation_of(answer));
   BOOST_TEST_CONTEXT(field) {
     BOOST_REQUIRE(!result.ok());
     BOOST_TEST((result.error().code() == code));

@@ -46,13 +46,14 @@ BOOST_AUTO_TEST_CASE(query_round_trip_and_equal_to_generated_code) {
   for (const std::size_t count : {1U, 3U, 1000U}) {
     const BlockKeys keys = keys_of(count, 1 + count % 64);
     BOOST_TEST(check_query(ReadId(5), keys).ok());
-    const Bytes body =
-        body_of(encode_query(ReadId(5), keys, std::chrono::milliseconds(2500), 0xABCDEF));
+    const Bytes body = body_of(encode_query(ReadId(5), keys, std::chrono::milliseconds(2500),
+                                            0xABCDEF, AnswerEncoding::kSegments));
     const auto back = decode_query(body);
     BOOST_REQUIRE(back.ok());
     BOOST_TEST((back->read == ReadId(5) && back->ttl == std::chrono::milliseconds(2500)));
     BOOST_TEST(back->name_space == keys.name_space);
     BOOST_TEST(back->layout_id == 0xABCDEFU);
+    BOOST_TEST((back->encoding == AnswerEncoding::kSegments));
     BOOST_TEST(
         (back->hashes == std::vector<std::string_view>(keys.hashes.begin(), keys.hashes.end())));
     v1::QueryBlocksForTransferRequest message;
@@ -72,6 +73,7 @@ BOOST_AUTO_TEST_CASE(query_fields_are_checked) {
   };
   refused("read_id", [](auto& m) { m.clear_read_id(); });
   refused("hashes", [](auto& m) { m.clear_hashes(); });
+  refused("encoding", [](auto& m) { m.set_encoding(static_cast<v1::AnswerEncoding>(3)); });
   refused("[1]", [](auto& m) { m.add_hashes(""); });
   refused("[1]", [](auto& m) { m.add_hashes(std::string(65, 'x')); });
   refused("hashes", [](auto& m) {

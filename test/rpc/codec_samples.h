@@ -35,11 +35,36 @@ inline QueryAnswer small_answer() {
   return answer;
 }
 
+/// The same blocks by parts: two lanes that move alike, and one by itself.
+inline QueryAnswer small_parts_answer() {
+  QueryAnswer answer = small_answer();
+  answer.encoding = AnswerEncoding::kParts;
+  answer.runs = RunTable();
+  answer.parts.lane_sets = {{0, 1}, {2}};
+  answer.parts.shapes = {{0, {0, 4096}, {8192}}, {1, {64}, {300}}, {1, {0}, {512}}};
+  answer.parts.phases = {{2,
+                          {{0, {{0, 2, 0x7F00'0000'1000, 0, -8192, 0}}},
+                           {1, {{1, 1, 0x9000, 3, 0, 0}, {2, 1, 0x1000, 0, 0, 1}}}}}};
+  return answer;
+}
+
+/// The same blocks, an address a segment.
+inline QueryAnswer small_segments_answer() {
+  QueryAnswer answer = small_answer();
+  answer.encoding = AnswerEncoding::kSegments;
+  answer.runs.runs_per_lane = {2, 2, 2};
+  answer.runs.base = {0x1000, 0x2000, 0x3000, 0x4000, 0x5000, 0x6000};
+  answer.runs.stride.assign(6, 0);
+  answer.runs.count.assign(6, 1);
+  return answer;
+}
+
 inline QueryExpectation expectation_of(const QueryAnswer& answer) {
   QueryExpectation expected;
   expected.asked_blocks = std::max<std::uint32_t>(answer.block_count, 1);
   expected.boot = answer.lease.boot;
   expected.layout = answer.layout;
+  expected.encoding = answer.encoding;
   return expected;
 }
 

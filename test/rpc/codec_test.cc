@@ -189,7 +189,8 @@ BOOST_AUTO_TEST_CASE(hostile_mutations) {
       body_of(encode_open_rails(rails)),
       body_of(encode_open_rails_answer(endpoints(), region_table())),
       body_of(encode_get_regions_answer(region_table())),
-      body_of(encode_query(ReadId(1), keys_of(5), std::chrono::seconds(1), 3)),
+      body_of(
+          encode_query(ReadId(1), keys_of(5), std::chrono::seconds(1), 3, AnswerEncoding::kParts)),
       body_of(encode_error(Error(Errc::kBusy, "try later"))),
       body_of(encode_read_id(ReadId(77))),
   };
