@@ -25,7 +25,7 @@ Result<void> compare_shapes(const BenchOptions& options, const HolderHello& hell
   const auto difference = first_difference(options.shape, hello.shape);
   if (!difference) return ok_result();
   return Error(Errc::kLayoutMismatch, Stage::kConnect,
-               *difference + "; start both sides with the same shape flags")
+               *difference + "; both sides need the same shape flags")
       .on_peer(address);
 }
 
