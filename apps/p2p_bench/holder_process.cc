@@ -54,7 +54,9 @@ std::vector<char*> inherited_environment() {
 }  // namespace
 
 std::string encode_ready(const HolderReady& ready) {
-  return Json{{"control", ready.control}, {"limit", ready.limit}}.dump();
+  return Json{
+      {"control", ready.control}, {"limit", ready.limit}, {"memory", encode_memory(ready.memory)}}
+      .dump();
 }
 
 std::string encode_usage(const HolderUsage& usage) {
@@ -65,7 +67,11 @@ std::optional<HolderReady> decode_ready(const std::string& line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("control") || !json.contains("limit")) return {};
   if (!json["control"].is_string() || !json["limit"].is_string()) return {};
-  return HolderReady{json["control"], json["limit"]};
+  HolderReady ready;
+  ready.control = json["control"];
+  ready.limit = json["limit"];
+  if (json.contains("memory")) ready.memory = decode_memory(json["memory"]);
+  return ready;
 }
 
 std::optional<HolderUsage> decode_usage(const std::string& line) {
@@ -115,7 +121,10 @@ HolderProcess::~HolderProcess() {
 Result<HolderReady> HolderProcess::wait_ready() {
   const auto line = read_line(kReadyPatienceMs);
   const auto ready = line ? decode_ready(*line) : std::nullopt;
-  if (ready) return *ready;
+  if (ready) {
+    memory_ = ready->memory;
+    return *ready;
+  }
   return Error(Errc::kConnectFailed, "the holder process did not get ready");
 }
 

@@ -114,6 +114,9 @@ OrderedJson summary_of(const RunResult& result, const Summary& summary) {
 
 OrderedJson make_report(const BenchOptions& options, const RunResult& result,
                         const Summary& summary) {
+          {"memory",
+           {{"requester", encode_memory(result.requester_memory)},
+            {"holder", encode_memory(result.holder_memory)}}},
   return {{"schema", kReportSchema},
           {"config", config_of(options)},
           {"machine", {{"cores", result.machine.cores}, {"numa_nodes", result.machine.numa_nodes}}},

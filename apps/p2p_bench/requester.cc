@@ -131,6 +131,8 @@ int run_requester(const BenchOptions& options, const HolderAddresses& addresses,
   result.interrupted = interrupt.signal() != 0;
   result.requester_peak_rss = process_peak_rss();
   await_on((*node)->executor(), (*node)->close());
+  result.requester_memory = memory_facts((*node)->memory().describe(), options.huge_pages);
+  if (holder != nullptr) result.holder_memory = holder->memory();
   (*node)->stop();
   return report(options, result, ran);
 }

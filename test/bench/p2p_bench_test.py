@@ -53,6 +53,32 @@ class Reports(BenchTest):
             self.assertIn(word, outcome.out)
 
     def test_a_report_on_stdout_is_alone_there(self):
+    def test_memory_that_is_not_as_asked_for_is_told(self):
+        def free_huge_pages():
+            pages = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
+            return int(pages.read_text()) if pages.exists() else 0
+
+        nodes = len(list(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*")))
+        for flags in ([], ["--huge-pages"]):
+            with self.subTest(flags=flags):
+                outcome, report = run_report(*SMALL, "-n", "1", "--no-limit", *flags)
+                self.assert_fine(outcome, report)
+                for side in ("requester", "holder"):
+                    memory = report["memory"][side]
+                    lines = [line for line in outcome.out.splitlines()
+                             if line.startswith(f"{side}'s memory: slab of ")]
+                    self.assertEqual([line.split(": ", 1)[1] for line in lines],
+                                     memory["missing"])
+                    if nodes < 2:
+                        self.assertFalse(memory["numa_bound"])
+                        self.assertIn("node 1 as a label only", "".join(lines))
+                    if not flags:
+                        self.assertFalse(memory["huge_pages"])
+                        self.assertNotIn("huge pages", "".join(lines))
+                    elif free_huge_pages() == 0:
+                        self.assertFalse(memory["huge_pages"])
+                        self.assertIn("huge pages were asked for", "".join(lines))
+
         outcome = run(*SMALL, "-n", "1", "--json", "-")
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(json.loads(outcome.out)["summary"]["iterations"], 1)

@@ -11,7 +11,8 @@ namespace {
 BOOST_AUTO_TEST_SUITE(process)
 
 BOOST_AUTO_TEST_CASE(lines_of_the_child_survive_the_pipe) {
-  const auto ready = decode_ready(encode_ready({"127.0.0.1:7700", "127.0.0.1:7701"}));
+  const auto ready = decode_ready(
+      encode_ready({"127.0.0.1:7700", "127.0.0.1:7701", MemoryFacts{true, false, {"a slab"}}}));
   BOOST_REQUIRE(ready.has_value());
   BOOST_TEST(ready->control == "127.0.0.1:7700");
   BOOST_TEST(ready->limit == "127.0.0.1:7701");
@@ -21,6 +22,10 @@ BOOST_AUTO_TEST_CASE(lines_of_the_child_survive_the_pipe) {
   BOOST_TEST(usage->peak_rss == 1ULL << 33);
   for (const char* bad : {"", "{}", "[1]", R"({"control":1,"limit":2})", R"({"cpu_s":"1"})"}) {
     BOOST_TEST(!decode_ready(bad).has_value(), bad);
+  BOOST_REQUIRE(ready->memory.has_value());
+  BOOST_TEST(ready->memory->huge_pages);
+  BOOST_TEST(ready->memory->missing.size() == 1U);
+  BOOST_TEST(!decode_ready(encode_ready({"a:1", "", std::nullopt}))->memory.has_value());
     BOOST_TEST(!decode_usage(bad).has_value(), bad);
   }
 }

@@ -17,6 +17,8 @@ class Roles(BenchTest):
                 summary = self.assert_fine(outcome, report)
                 self.assertIsNone(summary["cpu_s_per_gib"]["holder"])
                 self.assertIsNone(summary["peak_rss_bytes"]["holder"])
+                self.assertIsNone(report["memory"]["holder"])
+                self.assertIsNotNone(report["memory"]["requester"])
                 if holder.limit != "none":
                     self.assertGreater(summary["limit"]["gib_s"], 0)
             self.assertEqual(holder.end(), 0)
@@ -53,13 +55,11 @@ class Roles(BenchTest):
                             (["--no-limit"], ["--no-limit"])):
             with Holder(*SMALL, "--sets", "2", *there) as holder:
                 for change in changes:
-                    if more and change[0] == "--sets":
-                        change = [*change, "-n", "2"]
-                    with self.subTest(change=change, holder=more):
-                        outcome = run(holder.address, *SMALL, *change)
-                        self.assert_sentence(outcome, 3, "same shape flags")
+                    with self.subTest(change=change, holder=there, requester=here):
+                        outcome = run(holder.address, *SMALL, "--sets", "2", *here, *change)
+                        self.assert_sentence(outcome, 3, "both sides need the same shape flags")
                         self.assertEqual(outcome.out, "")
-                        if not more and holder.limit != "none":
+                        if not there and holder.limit != "none":
                             self.assertIn(change[0], outcome.err)
 
     def test_a_holder_ends_as_it_is_told(self):
