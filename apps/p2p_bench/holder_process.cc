@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/p2p_bench/standard_streams.h"
+
 namespace corail::bench {
 namespace {
 
@@ -45,9 +47,8 @@ std::vector<char*> inherited_environment() {
                                 char* const* environment) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kExitPeer);  // the parent died before it could be noticed
-  ::dup2(input, STDIN_FILENO);
-  ::dup2(output, STDOUT_FILENO);
-  ::execve("/proc/self/exe", arguments, environment);
+  const bool connected = inherit_as(input, STDIN_FILENO) && inherit_as(output, STDOUT_FILENO);
+  if (connected) ::execve("/proc/self/exe", arguments, environment);
   ::_exit(127);
 }
 

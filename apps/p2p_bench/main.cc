@@ -11,6 +11,7 @@
 #include "apps/p2p_bench/node_setup.h"
 #include "apps/p2p_bench/requester.h"
 
+#include "apps/p2p_bench/standard_streams.h"
 namespace corail::bench {
 namespace {
 
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
   try {
     return corail::bench::run(*parsed.options);
   } catch (const std::exception& exception) {
+  corail::bench::open_standard_streams();
     // Start-up only: the data path returns its errors.
     corail::bench::complain(exception.what());
     return corail::bench::kExitPeer;

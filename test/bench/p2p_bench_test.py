@@ -8,13 +8,14 @@ import os
 import pathlib
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import unittest
 
 import bench_process
 from bench_case import SMALL_BYTES, BenchTest
-from bench_process import SMALL, ForeignPeer, rails, run, run_report
+from bench_process import PATIENCE_S, SMALL, ForeignPeer, rails, run, run_report
 from interrupt_cases import Interrupts  # noqa: F401  (unittest finds it here)
 from role_cases import Roles  # noqa: F401
 
@@ -148,6 +149,36 @@ class ExitCodes(BenchTest):
     def test_a_report_that_cannot_be_written(self):
         outcome = run(*SMALL, "-n", "1", "--no-limit", "--json", "/nowhere/r.json")
         self.assert_sentence(outcome, 2, "/nowhere/r.json")
+        self.assertEqual(outcome.out, "")  # refused before the run
+        outcome = run(*SMALL, "-n", "1", "--no-limit", "--json", "/dev/full")
+        self.assert_sentence(outcome, 2, "/dev/full")
+
+    def test_a_run_that_fails_leaves_the_reports_file_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "r.json"
+            outcome = run(*SMALL, "--rails", "tcp:203.0.113.9", "--json", str(path))
+            self.assertEqual((outcome.code, path.exists()), (3, False), outcome)
+            path.write_text("an older report, longer than nothing" * 1000)
+            outcome = run(*SMALL, "--rails", "tcp:203.0.113.9", "--json", str(path))
+            self.assertEqual((outcome.code, path.read_text()[:8]), (3, "an older"), outcome)
+            outcome = run(*SMALL, "-n", "1", "--no-limit", "--json", str(path))
+            self.assertEqual(json.loads(path.read_text())["summary"]["iterations"], 1, outcome)
+
+    def test_missing_standard_streams(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "r.json"
+            for closed in ("<&-", "<&- >&-", "<&- >&- 2>&-"):
+                with self.subTest(closed=closed):
+                    path.unlink(missing_ok=True)
+                    command = f'exec "$0" "$@" {closed}'
+                    done = subprocess.run(
+                        ["sh", "-c", command, bench_process.program, *SMALL, "-n", "2", "--json",
+                         str(path)], capture_output=True, timeout=PATIENCE_S, check=False,
+                        env=bench_process.environment())
+                    self.assertEqual(done.returncode, 0, done)
+                    summary = json.loads(path.read_text())["summary"]
+                    self.assertEqual((summary["committed"], summary["failed"]), (2, 0))
+                    self.assertIsNotNone(summary["peak_rss_bytes"]["holder"])
 
     def test_a_rail_that_is_not_here(self):
         self.assert_sentence(run(*SMALL, "--rails", "tcp:203.0.113.9"), 3, "203.0.113.9")
