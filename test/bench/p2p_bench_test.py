@@ -53,7 +53,6 @@ class Reports(BenchTest):
         for word in ("p50 [ms]", "GiB/s", "tcp:127.0.0.4", "transport tcp"):
             self.assertIn(word, outcome.out)
 
-    def test_a_report_on_stdout_is_alone_there(self):
     def test_memory_that_is_not_as_asked_for_is_told(self):
         def free_huge_pages():
             pages = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
@@ -80,6 +79,7 @@ class Reports(BenchTest):
                         self.assertFalse(memory["huge_pages"])
                         self.assertIn("huge pages were asked for", "".join(lines))
 
+    def test_a_report_on_stdout_is_alone_there(self):
         outcome = run(*SMALL, "-n", "1", "--json", "-")
         self.assertEqual(outcome.code, 0, outcome)
         self.assertEqual(json.loads(outcome.out)["summary"]["iterations"], 1)
