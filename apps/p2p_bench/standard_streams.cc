@@ -6,7 +6,7 @@
 namespace corail::bench {
 
 void open_standard_streams() {
-  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
     // The lowest free descriptor is this one, because those below it are open by now.
     if (::open("/dev/null", O_RDWR) < 0) return;
