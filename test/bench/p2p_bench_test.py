@@ -16,7 +16,8 @@ import unittest
 import bench_process
 from bench_case import SMALL_BYTES, BenchTest
 from bench_process import PATIENCE_S, SMALL, ForeignPeer, rails, run, run_report
-from interrupt_cases import Interrupts  # noqa: F401  (unittest finds it here)
+from bounds_cases import Bounds  # noqa: F401  (unittest finds it here)
+from interrupt_cases import Interrupts  # noqa: F401
 from role_cases import Roles  # noqa: F401
 
 STAGES = ("query", "plan", "submit", "wait", "verify", "commit", "seal")
@@ -167,7 +168,7 @@ class ExitCodes(BenchTest):
     def test_missing_standard_streams(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "r.json"
-            for closed in ("<&-", "<&- >&-", "<&- >&- 2>&-"):
+            for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
                 with self.subTest(closed=closed):
                     path.unlink(missing_ok=True)
                     command = f'exec "$0" "$@" {closed}'

@@ -75,6 +75,7 @@ BOOST_AUTO_TEST_CASE(no_two_blocks_share_a_hash) {
 
 BOOST_AUTO_TEST_CASE(every_flag_of_the_shape_is_in_the_namespace) {
   const Shape shape;
+  BOOST_TEST(make_keys(shape, 0).name_space == name_space_of(shape));
   std::set<std::string> seen = {name_space_of(shape)};
   const auto changed = [&seen](auto change) {
     Shape other;
