@@ -6,6 +6,7 @@ Usage: p2p_bench_test.py PATH_OF_P2P_BENCH [unittest arguments]
 import json
 import os
 import pathlib
+import re
 import socket
 import struct
 import subprocess
@@ -134,6 +135,18 @@ class ExitCodes(BenchTest):
         for flag in ("--help", "--version"):
             outcome = run(flag)
             self.assertEqual((outcome.code, outcome.err), (0, ""))
+
+    def test_the_readme_and_the_help_agree(self):
+        readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
+        text = run("--help").out
+        of_others = {"--build", "--parallel", "--benchmark"}  # cmake's and Google Benchmark's
+        flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", readme)) - of_others
+        self.assertGreater(len(flags), 10)
+        self.assertEqual([flag for flag in sorted(flags) if flag + " " not in text], [])
+        codes = re.search(r"Exit codes: .*", text).group()
+        self.assertIn(codes, readme)
+        for variable in re.findall(r"CORAIL_[A-Z_]*[A-Z]", readme):
+            self.assertIn(variable, text)
 
     def test_usage(self):
         self.assert_sentence(run("--blcks", "5"), 2, "did you mean --blocks?")
