@@ -49,12 +49,13 @@ class Roles(BenchTest):
         changes = (["--blocks", "7"], ["--blocks", "5"], ["--layers", "2"], ["--ranks", "3"],
                    ["--segments", "1"], ["--segment-bytes", "8KiB"], ["--numa-nodes", "1"],
                    ["--sets", "3"], ["--sets", "1"], ["--layout", "lane-major"], ["--seed", "2"])
-        # With the limit endpoint the flags are compared and the difference is named. Without it,
-        # whichever side does without, the holder has no such blocks.
-        for there, here in (([], []), (["--no-limit"], []), ([], ["--no-limit"]),
-                            (["--no-limit"], ["--no-limit"])):
+        # With the limit endpoint the flags are compared and the difference is named. Without it the
+        # holder has no such blocks. What the requester wants of the limit changes nothing.
+        for there, here, tried in (([], [], changes), (["--no-limit"], [], changes),
+                                   ([], ["--no-limit"], changes[:2]),
+                                   (["--no-limit"], ["--no-limit"], changes[:2])):
             with Holder(*SMALL, "--sets", "2", *there) as holder:
-                for change in changes:
+                for change in tried:
                     with self.subTest(change=change, holder=there, requester=here):
                         outcome = run(holder.address, *SMALL, "--sets", "2", *here, *change)
                         self.assert_sentence(outcome, 3, "both sides need the same shape flags")
