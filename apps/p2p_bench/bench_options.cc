@@ -20,8 +20,10 @@ constexpr const char* kDescription =
     "and compares the goodput with that of raw sockets on the same memory.";
 
 constexpr const char* kFooter =
-    "BYTES takes the suffixes KiB, MiB and GiB. Each option is an environment variable, too:\n"
-    "--max-read-bytes is CORAIL_MAX_READ_BYTES. Flags beat variables, both beat the preset.\n\n"
+    "BYTES takes the suffixes KiB, MiB and GiB. Each option but --version and --help is an\n"
+    "environment variable, too: CORAIL_ and its long name in capitals, with _ for -. So\n"
+    "--max-read-bytes is CORAIL_MAX_READ_BYTES and -n is CORAIL_ITERATIONS; one without a value,\n"
+    "such as CORAIL_NO_LIMIT, takes 1 or 0. Flags beat variables, both beat the preset.\n\n"
     "Examples:\n"
     "  p2p_bench                                     two processes here, four loopback rails\n"
     "  p2p_bench --preset seed-4k --json out.json    1000 blocks of 576 segments of 4 KiB\n"
@@ -52,12 +54,23 @@ std::string unknown_argument(const CLI::App& app, const std::string& argument) {
 }
 
 /// One sentence for what CLI11 found wrong. Values are judged by our own validators; what is left
-/// is an option without its value.
+/// is an option without its value, and a value of one that takes none.
 std::string sentence_of(const CLI::ParseError& error) {
   std::string text = error.what();
   if (error.get_name() == "ArgumentMismatch")
     text = text.substr(0, text.find(':')) + " needs a value";
+  if (error.get_name() == "ConversionError") {
+    text = text.substr(text.find(':') + 2) + " is not possible, it takes 1 or 0";
+  }
   while (text.ends_with('\n') || text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+/// CLI11 ends every group of options with two blank lines.
+std::string with_single_blank_lines(std::string text) {
+  for (auto at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n", at)) {
+    text.erase(at, 1);
+  }
   return text;
 }
 
@@ -85,7 +98,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return {std::nullopt, app.help(), kExitFine};
+    return {std::nullopt, with_single_blank_lines(app.help()), kExitFine};
   } catch (const CLI::CallForVersion&) {
     return {std::nullopt, std::string(kVersion) + "\n", kExitFine};
   } catch (const CLI::ParseError& error) {

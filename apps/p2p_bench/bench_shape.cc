@@ -103,9 +103,17 @@ std::string block_hash(std::uint64_t seed, std::uint32_t set, std::uint32_t bloc
   return hash;
 }
 
+std::string name_space_of(const Shape& shape) {
+  return fmt::format(
+      "p2p_bench blocks={} layers={} ranks={} segments={} segment-bytes={} numa-nodes={} sets={} "
+      "layout={} seed={}",
+      shape.blocks, shape.layers, shape.ranks, shape.segments, shape.segment_bytes,
+      shape.numa_nodes, shape.sets, to_string(shape.order), shape.seed);
+}
+
 BlockKeys make_keys(const Shape& shape, std::uint32_t set) {
   BlockKeys keys;
-  keys.name_space = "p2p_bench";
+  keys.name_space = name_space_of(shape);
   keys.hashes.reserve(shape.blocks);
   for (std::uint32_t block = 0; block < shape.blocks; ++block) {
     keys.hashes.push_back(block_hash(shape.seed, set, block));

@@ -54,6 +54,11 @@ Result<Layout> make_layout(const Shape& shape);
 
 /// The identity of one block, 16 opaque bytes; no two of a run are alike.
 std::string block_hash(std::uint64_t seed, std::uint32_t set, std::uint32_t block);
+
+/// The namespace of a run's blocks: the whole shape as text. A holder that was started with any
+/// other flag of the shape therefore has none of the blocks that are asked for, whether or not it
+/// could say so beforehand. Never longer than kMaxNamespaceBytes.
+std::string name_space_of(const Shape& shape);
 BlockKeys make_keys(const Shape& shape, std::uint32_t set);
 
 /// The value of --layout: "bump" or "lane-major".

@@ -95,16 +95,20 @@ std::unique_ptr<LimitServer> open_limit(const BenchOptions& options, const std::
   return nullptr;
 }
 
-void report_ready(const BenchOptions& options, const std::string& control,
-                  const std::string& limit) {
+void report_ready(Node& node, const BenchOptions& options, const std::string& limit) {
+  const std::string control = node.listen_address();
+  const auto slabs = call_on(node.executor(), [&] { return node.blocks().describe(); });
+  const auto memory = memory_facts(slabs, options.huge_pages);
   if (options.supervised) {
-    print_line(encode_ready(HolderReady{control, limit}));
+    print_line(encode_ready(HolderReady{control, limit, memory}));
     return;
   }
   print_line(fmt::format("holds {} x {} blocks, {}, on {}; limit endpoint {}; ends on SIGTERM",
                          options.shape.sets, options.shape.blocks,
                          format_bytes(options.shape.stored_bytes()), control,
                          limit.empty() ? "none" : limit));
+  if (!memory) return;
+  for (const std::string& line : memory->missing) print_line("holder's memory: " + line);
 }
 
 /// What the holder does between starting and closing its node.
@@ -113,10 +117,9 @@ Result<void> hold(Node& node, const BenchOptions& options, Interrupt& interrupt)
   if (!started.ok()) return started;
   auto sets = save_sets(node, options.shape);
   if (!sets.ok()) return std::move(sets).error();
-  const std::string control = node.listen_address();
-  const auto limit = open_limit(options, control, *sets);
+  const auto limit = open_limit(options, node.listen_address(), *sets);
   End end(options.supervised, interrupt);
-  report_ready(options, control, limit ? limit->address() : "");
+  report_ready(node, options, limit ? limit->address() : "");
   end.wait();
   return ok_result();
 }

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/p2p_bench/standard_streams.h"
+
 namespace corail::bench {
 namespace {
 
@@ -45,16 +47,17 @@ std::vector<char*> inherited_environment() {
                                 char* const* environment) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kExitPeer);  // the parent died before it could be noticed
-  ::dup2(input, STDIN_FILENO);
-  ::dup2(output, STDOUT_FILENO);
-  ::execve("/proc/self/exe", arguments, environment);
+  const bool connected = inherit_as(input, STDIN_FILENO) && inherit_as(output, STDOUT_FILENO);
+  if (connected) ::execve("/proc/self/exe", arguments, environment);
   ::_exit(127);
 }
 
 }  // namespace
 
 std::string encode_ready(const HolderReady& ready) {
-  return Json{{"control", ready.control}, {"limit", ready.limit}}.dump();
+  return Json{
+      {"control", ready.control}, {"limit", ready.limit}, {"memory", encode_memory(ready.memory)}}
+      .dump();
 }
 
 std::string encode_usage(const HolderUsage& usage) {
@@ -65,7 +68,11 @@ std::optional<HolderReady> decode_ready(const std::string& line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("control") || !json.contains("limit")) return {};
   if (!json["control"].is_string() || !json["limit"].is_string()) return {};
-  return HolderReady{json["control"], json["limit"]};
+  HolderReady ready;
+  ready.control = json["control"];
+  ready.limit = json["limit"];
+  if (json.contains("memory")) ready.memory = decode_memory(json["memory"]);
+  return ready;
 }
 
 std::optional<HolderUsage> decode_usage(const std::string& line) {
@@ -115,7 +122,10 @@ HolderProcess::~HolderProcess() {
 Result<HolderReady> HolderProcess::wait_ready() {
   const auto line = read_line(kReadyPatienceMs);
   const auto ready = line ? decode_ready(*line) : std::nullopt;
-  if (ready) return *ready;
+  if (ready) {
+    memory_ = ready->memory;
+    return *ready;
+  }
   return Error(Errc::kConnectFailed, "the holder process did not get ready");
 }
 

@@ -9,13 +9,16 @@
 
 #include "apps/p2p_bench/bench_options.h"
 #include "apps/p2p_bench/descriptor.h"
+#include "apps/p2p_bench/memory_facts.h"
 
 namespace corail::bench {
 
-/// The first line of a supervised holder: {"control": ADDR:PORT, "limit": ADDR:PORT or ""}.
+/// The first line of a supervised holder: {"control": ADDR:PORT, "limit": ADDR:PORT or "",
+/// "memory": facts or null}.
 struct HolderReady {
   std::string control;
   std::string limit;
+  std::optional<MemoryFacts> memory;
 };
 
 /// The answer to each line "usage": {"cpu_s": N, "peak_rss_bytes": N}.
@@ -46,6 +49,9 @@ class HolderProcess {
   /// exit_code().
   Result<HolderReady> wait_ready();
 
+  /// What the child's store is made of; nothing before wait_ready().
+  const std::optional<MemoryFacts>& memory() const noexcept { return memory_; }
+
   /// Nothing when the child does not answer any more.
   std::optional<HolderUsage> usage();
 
@@ -62,6 +68,7 @@ class HolderProcess {
   Descriptor input_;
   Descriptor output_;
   std::string buffered_;
+  std::optional<MemoryFacts> memory_;
   std::optional<int> exit_code_;
 };
 

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "engine/base/check.h"
@@ -18,6 +20,15 @@ namespace {
 constexpr std::size_t kMaxConnections = 4096;
 /// A connection must have greeted by then.
 constexpr Duration kGreetingLimit = std::chrono::seconds(5);
+
+/// How long no connection is accepted once the process has no descriptors or memory left.
+constexpr int kExhaustedPauseMs = 100;
+
+/// Whether accept failed for want of something that may come back. The connection then stays in
+/// the queue, and the listener readable.
+bool is_exhaustion(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
 
 /// Sends [offset, offset + length) of the set's bytes.
 bool send_range(const Descriptor& socket, const SourceMemory& memory, const LimitCommand& command) {
@@ -101,14 +112,28 @@ void LimitServer::accept_all() {
 void LimitServer::accept_one(const Descriptor& listener) {
   join_ended();
   Descriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket || connections_.size() >= kMaxConnections) return;
+  if (!socket) {
+    if (is_exhaustion(errno)) pause();
+    return;
+  }
+  if (connections_.size() >= kMaxConnections) return;
   Connection& connection = connections_.emplace_back();
   connection.socket = std::move(socket);
-  connection.thread = std::thread([this, &connection] {
-    serve(connection.socket);
-    ::shutdown(connection.socket.get(), SHUT_RDWR);
-    connection.ended = true;
-  });
+  try {
+    connection.thread = std::thread([this, &connection] {
+      serve(connection.socket);
+      ::shutdown(connection.socket.get(), SHUT_RDWR);
+      connection.ended = true;
+    });
+  } catch (const std::system_error&) {
+    // Without a thread there is nobody to serve it; the requester sees it closed.
+    connections_.pop_back();
+  }
+}
+
+void LimitServer::pause() const {
+  pollfd stop = {stop_.get(), POLLIN, 0};
+  ::poll(&stop, 1, kExhaustedPauseMs);
 }
 
 void LimitServer::join_ended() {

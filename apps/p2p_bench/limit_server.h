@@ -41,6 +41,8 @@ class LimitServer {
   LimitServer(const Shape& shape, const std::vector<SourceMemory>& sets);
   void accept_all();
   void accept_one(const Descriptor& listener);
+  /// Waits for a while, or until the server ends.
+  void pause() const;
   void serve(const Descriptor& socket);
   bool serve_command(const Descriptor& socket, const LimitCommand& command);
   void join_ended();

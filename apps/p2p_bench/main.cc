@@ -9,12 +9,14 @@
 #include "apps/p2p_bench/holder_process.h"
 #include "apps/p2p_bench/interrupt.h"
 #include "apps/p2p_bench/node_setup.h"
+#include "apps/p2p_bench/report_file.h"
 #include "apps/p2p_bench/requester.h"
+#include "apps/p2p_bench/standard_streams.h"
 
 namespace corail::bench {
 namespace {
 
-int run_both(const BenchOptions& options, Interrupt& interrupt) {
+int run_both(const BenchOptions& options, ReportFile& file, Interrupt& interrupt) {
   const auto enough = check_memory(options);
   if (!enough.ok()) {
     complain(enough.error().detail());
@@ -32,26 +34,34 @@ int run_both(const BenchOptions& options, Interrupt& interrupt) {
     if (!code || *code == kExitFine) complain(ready.error().detail());
     return code && *code != kExitFine ? *code : kExitPeer;
   }
-  return run_requester(options, {ready->control, ready->limit}, holder->get(), interrupt);
+  return run_requester(options, {ready->control, ready->limit}, holder->get(), file, interrupt);
 }
 
 int run(const BenchOptions& options) {
   set_log_level(options.log_level);
   // A peer or a reader of our output that went away is an error of that write, not our end.
   std::signal(SIGPIPE, SIG_IGN);
+  auto file = ReportFile::open(options.json);
+  if (!file.ok()) {
+    complain(file.error().detail());
+    return kExitUsage;
+  }
   Interrupt interrupt;
   // Until there is something to show or to close, an interrupt ends the process; the child dies
   // with it.
-  interrupt.on_signal([supervised = options.supervised](int signal) {
-    if (!supervised || signal != SIGINT) ::_exit(kExitInterrupted);
+  interrupt.on_signal([supervised = options.supervised, raw = &*file](int signal) {
+    if (supervised && signal == SIGINT) return;
+    raw->discard();
+    ::_exit(kExitInterrupted);
   });
   switch (options.role) {
     case Role::kHolder:
       return run_holder(options, interrupt);
     case Role::kRequester:
-      return run_requester(options, {options.peer, limit_beside(options.peer)}, nullptr, interrupt);
+      return run_requester(options, {options.peer, limit_beside(options.peer)}, nullptr, *file,
+                           interrupt);
     case Role::kBoth:
-      return run_both(options, interrupt);
+      return run_both(options, *file, interrupt);
   }
   return kExitUsage;
 }
@@ -60,6 +70,7 @@ int run(const BenchOptions& options) {
 }  // namespace corail::bench
 
 int main(int argc, char** argv) {
+  corail::bench::open_standard_streams();
   const auto parsed = corail::bench::parse_options(argc, argv);
   if (!parsed.options) {
     std::FILE* to = parsed.exit_code == corail::bench::kExitFine ? stdout : stderr;

@@ -18,8 +18,9 @@ void declare_roles(OptionBuilder& build, BenchOptions& options) {
   const std::map<std::string, Role> roles = {
       {"both", Role::kBoth}, {"holder", Role::kHolder}, {"requester", Role::kRequester}};
   build.choice("--role", options.role, roles, "With both, the holder is a child process");
-  build.address("--listen", options.listen, true, kDefaultListen,
-                "Where the holder takes requests; with both any free port");
+  build.address(
+      "--listen", options.listen, true, kDefaultListen,
+      "Where the holder takes requests, with raw sockets one port above; both: a free port");
 }
 
 void declare_shape(OptionBuilder& build, Draft& draft) {
@@ -34,7 +35,8 @@ void declare_shape(OptionBuilder& build, Draft& draft) {
   build.whole("--ranks", shape.ranks, 1, "Tensor-parallel ranks");
   build.whole("--segments", shape.segments, 1, "Segments of a slot: 1, or 2 (K and V)");
   build.size("--segment-bytes", shape.segment_bytes, "Size of one segment");
-  build.whole("--numa-nodes", shape.numa_nodes, 1, "NUMA nodes that the ranks are spread over");
+  build.whole("--numa-nodes", shape.numa_nodes, 1,
+              "NUMA nodes that the ranks are spread over; mere labels where there are fewer");
   build.whole("--sets", shape.sets, 1, "Disjoint block sets that the iterations rotate through");
   const std::map<std::string, BlockOrder> orders = {{"bump", BlockOrder::kBlockMajor},
                                                     {"lane-major", BlockOrder::kLaneMajor}};
@@ -45,13 +47,13 @@ void declare_shape(OptionBuilder& build, Draft& draft) {
 void declare_paths(OptionBuilder& build, Draft& draft) {
   BenchOptions& options = draft.options;
   build.group("Rails and tuning");
-  build.text("--rails", "SPEC,...", draft.rails, "One rail for each local address");
+  build.text("--rails", "SPEC,...", draft.rails, "Local addresses, one rail each");
   build.whole("--channels-per-rail", options.channels_per_rail, 1, "Connections of a rail");
   build.size("--max-read-bytes", options.max_read_bytes, "Longest single read");
   build.size("--window-bytes", options.window_bytes, "Most bytes in flight on a rail");
   build.size("--send-buffer-bytes", options.send_buffer_bytes,
              "Kernel's send buffer of a connection; 0: its own choice", 0);
-  build.flag("--huge-pages", options.huge_pages, "Ask for huge pages on both ends");
+  build.flag("--huge-pages", options.huge_pages, "Ask for huge pages on both sides");
 }
 
 void declare_run(OptionBuilder& build, Draft& draft) {
@@ -69,13 +71,13 @@ void declare_run(OptionBuilder& build, Draft& draft) {
   build.choice("--verify", options.verify, verifies,
                "The bench's own check of each byte, outside of the timed part");
   build.decimal("--limit-ratio", "X", options.limit_ratio,
-                "Exit 1 when median goodput / median limit is below X");
-  build.flag("--no-limit", draft.no_limit, "Do not measure raw sockets beside the reads");
+                "Exit 1 when the median goodput is below X times the limit, that of raw sockets");
+  build.flag("--no-limit", draft.no_limit, "Do not measure the limit beside the reads");
 }
 
 void declare_output(OptionBuilder& build, BenchOptions& options) {
   build.group("Output");
-  build.text("--json", "FILE|-", options.json, "Write a report (corail.p2p_bench.v1)");
+  build.text("--json", "FILE|-", options.json, "Write a report as JSON, to stdout for -");
   const std::map<std::string, LogLevel> levels = {{"debug", LogLevel::kDebug},
                                                   {"info", LogLevel::kInfo},
                                                   {"warning", LogLevel::kWarning},

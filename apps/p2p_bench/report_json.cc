@@ -1,9 +1,6 @@
 #include "apps/p2p_bench/report_json.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <optional>
 
 namespace corail::bench {
 namespace {
@@ -117,22 +114,12 @@ OrderedJson make_report(const BenchOptions& options, const RunResult& result,
   return {{"schema", kReportSchema},
           {"config", config_of(options)},
           {"machine", {{"cores", result.machine.cores}, {"numa_nodes", result.machine.numa_nodes}}},
+          {"memory",
+           {{"requester", encode_memory(result.requester_memory)},
+            {"holder", encode_memory(result.holder_memory)}}},
           {"interrupted", result.interrupted},
           {"failures", failed_checks(options, result, summary)},
           {"summary", summary_of(result, summary)}};
-}
-
-Result<void> write_report(const OrderedJson& report, const std::string& path) {
-  const std::string text = report.dump(2) + "\n";
-  const auto close = [](std::FILE* file) {
-    if (file != stdout) std::fclose(file);
-  };
-  const std::unique_ptr<std::FILE, decltype(close)> file(
-      path == "-" ? stdout : std::fopen(path.c_str(), "w"), close);
-  const bool written = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
-  if (written && std::fflush(file.get()) == 0) return ok_result();
-  return Error(Errc::kInvalidArgument,
-               "the report could not be written to " + path + ": " + std::strerror(errno));
 }
 
 }  // namespace corail::bench

@@ -17,8 +17,4 @@ inline constexpr const char* kReportSchema = "corail.p2p_bench.v1";
 nlohmann::ordered_json make_report(const BenchOptions& options, const RunResult& result,
                                    const Summary& summary);
 
-/// Writes the report to a file, or to standard output for "-". Fails with kInvalidArgument naming
-/// the file.
-Result<void> write_report(const nlohmann::ordered_json& report, const std::string& path);
-
 }  // namespace corail::bench

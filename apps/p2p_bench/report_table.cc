@@ -26,6 +26,14 @@ std::string transports(const BenchOptions& options) {
   return names;
 }
 
+/// The slabs of one side that lack huge pages or a NUMA node which were asked for.
+void write_missing(Out out, const char* side, const std::optional<MemoryFacts>& memory) {
+  if (!memory) return;
+  for (const std::string& line : memory->missing) {
+    fmt::format_to(out, "{}'s memory: {}\n", side, line);
+  }
+}
+
 void write_head(Out out, const BenchOptions& options, const RunResult& result) {
   const Shape& shape = options.shape;
   fmt::format_to(out, "{} of {} ({} x {}), {} an iteration, {}, layout {}\n",
@@ -42,6 +50,8 @@ void write_head(Out out, const BenchOptions& options, const RunResult& result) {
     fmt::format_to(out, "the {} NUMA nodes of the shape are labels: this machine has {}\n",
                    shape.numa_nodes, result.machine.numa_nodes);
   }
+  write_missing(out, "requester", result.requester_memory);
+  write_missing(out, "holder", result.holder_memory);
 }
 
 void write_stages(Out out, const Summary& summary) {

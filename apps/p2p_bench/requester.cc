@@ -25,7 +25,7 @@ Result<void> compare_shapes(const BenchOptions& options, const HolderHello& hell
   const auto difference = first_difference(options.shape, hello.shape);
   if (!difference) return ok_result();
   return Error(Errc::kLayoutMismatch, Stage::kConnect,
-               *difference + "; start both sides with the same shape flags")
+               *difference + "; both sides need the same shape flags")
       .on_peer(address);
 }
 
@@ -82,13 +82,14 @@ void print_table(const BenchOptions& options, const std::string& table) {
   std::fflush(to);
 }
 
-int report(const BenchOptions& options, const RunResult& result, const Result<void>& ran) {
+int report(const BenchOptions& options, const RunResult& result, const Result<void>& ran,
+           ReportFile& file) {
   const Summary summary = summarize(options, result);
   int code = kExitFine;
   const bool anything = !result.iterations.empty() || result.interrupted || ran.ok();
   if (anything) print_table(options, make_table(options, result, summary));
-  if (anything && !options.json.empty()) {
-    const auto written = write_report(make_report(options, result, summary), options.json);
+  if (anything && file.wanted()) {
+    const auto written = file.write(make_report(options, result, summary).dump(2) + "\n");
     if (!written.ok()) {
       complain(written.error().detail());
       code = kExitUsage;
@@ -115,7 +116,7 @@ std::string limit_beside(const std::string& control) {
 }
 
 int run_requester(const BenchOptions& options, const HolderAddresses& addresses,
-                  HolderProcess* holder, Interrupt& interrupt) {
+                  HolderProcess* holder, ReportFile& file, Interrupt& interrupt) {
   SteadyClock clock;
   SystemRandom random;
   RunResult result;
@@ -130,9 +131,11 @@ int run_requester(const BenchOptions& options, const HolderAddresses& addresses,
   });
   result.interrupted = interrupt.signal() != 0;
   result.requester_peak_rss = process_peak_rss();
+  result.requester_memory = memory_facts((*node)->memory().describe(), options.huge_pages);
+  if (holder != nullptr) result.holder_memory = holder->memory();
   await_on((*node)->executor(), (*node)->close());
   (*node)->stop();
-  return report(options, result, ran);
+  return report(options, result, ran, file);
 }
 
 }  // namespace corail::bench

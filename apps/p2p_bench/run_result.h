@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/p2p_bench/bench_options.h"
+#include "apps/p2p_bench/memory_facts.h"
 #include "engine/base/units.h"
 #include "engine/read/read_report.h"
 
@@ -41,6 +42,8 @@ struct RunResult {
   std::string limit_missing;  // why there is no limit; empty when there is one
   std::uint64_t requester_peak_rss = 0;
   std::optional<std::uint64_t> holder_peak_rss;
+  std::optional<MemoryFacts> requester_memory;  // nothing when no slab was needed
+  std::optional<MemoryFacts> holder_memory;     // nothing when the holder is remote
   Machine machine;
   bool interrupted = false;
 };

@@ -27,7 +27,7 @@ bool passes(const Error& error) {
          error.error_class() == ErrorClass::kBackPressure;
 }
 
-const char* kSameShape = "start both sides with the same shape flags";
+const char* kSameShape = "both sides need the same shape flags";
 
 }  // namespace
 

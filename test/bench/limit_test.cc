@@ -1,4 +1,8 @@
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -7,6 +11,7 @@
 #include "apps/p2p_bench/content.h"
 #include "apps/p2p_bench/limit_client.h"
 #include "apps/p2p_bench/limit_server.h"
+#include "apps/p2p_bench/process_usage.h"
 #include "engine/base/random.h"
 
 namespace corail::bench {
@@ -129,6 +134,79 @@ BOOST_AUTO_TEST_CASE(a_foreign_greeting_is_not_answered) {
   BOOST_REQUIRE(send_all(*socket, http, http.size()));
   Bytes one(1);
   BOOST_TEST(!receive_all(*socket, one, 1));
+}
+
+/// Lets this process open no more descriptors, for the length of a scope.
+class NoMoreDescriptors {
+ public:
+  NoMoreDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int lowest_free = ::dup(STDIN_FILENO);
+    ::close(lowest_free);
+    const rlimit none = {static_cast<rlim_t>(lowest_free), before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoMoreDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoMoreDescriptors(const NoMoreDescriptors&) = delete;
+  NoMoreDescriptors& operator=(const NoMoreDescriptors&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+/// Lets no thread start, for the length of a scope: no address space has room for such a stack.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    ::pthread_attr_init(&huge);
+    ::pthread_attr_setstacksize(&huge, std::size_t{1} << 62);
+    ::pthread_setattr_default_np(&huge);
+    ::pthread_attr_destroy(&huge);
+  }
+  ~NoMoreThreads() {
+    ::pthread_setattr_default_np(&before_);
+    ::pthread_attr_destroy(&before_);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t before_ = {};
+};
+
+BOOST_AUTO_TEST_CASE(a_holder_without_descriptors_waits_for_some_and_burns_no_core) {
+  const Shape shape = small_shape();
+  const Sets sets(shape);
+  const auto server = serve(shape, sets, {"127.0.0.1"});
+  // Made before the limit, so that only the holder's end of it cannot be made.
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  to.sin_port = htons(static_cast<std::uint16_t>(split_address(server->address()).port));
+  {
+    const NoMoreDescriptors none;
+    BOOST_REQUIRE(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0);
+    const double before = process_cpu_seconds();
+    // Nothing can be awaited here: what is tested is that nothing happens.
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    BOOST_TEST(process_cpu_seconds() - before < 0.2);
+  }
+  set_stall_limit(socket, std::chrono::seconds(30));
+  BOOST_TEST(greet(socket, server->address()).ok());
+}
+
+BOOST_AUTO_TEST_CASE(a_holder_without_threads_drops_the_connection) {
+  const Shape shape = small_shape();
+  const Sets sets(shape);
+  const auto server = serve(shape, sets, {"127.0.0.1"});
+  {
+    const NoMoreThreads none;
+    BOOST_TEST(!ask_holder(server->address()).ok());
+  }
+  BOOST_TEST(ask_holder(server->address()).ok());
 }
 
 BOOST_AUTO_TEST_CASE(a_foreign_endpoint_is_no_holder) {

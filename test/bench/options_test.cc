@@ -1,4 +1,5 @@
 #include <boost/test/unit_test.hpp>
+#include <cctype>
 #include <cstdlib>
 
 #include "apps/p2p_bench/bench_options.h"
@@ -84,6 +85,35 @@ BOOST_AUTO_TEST_CASE(a_bad_variable_is_a_usage_error) {
   BOOST_TEST(mentions(refuse({}), "--blocks"));
 }
 
+BOOST_AUTO_TEST_CASE(every_option_of_the_help_is_a_variable_by_one_rule) {
+  const std::string help = parse({"--help"}).text;
+  std::size_t options = 0;
+  for (const std::string& line : split_list(help, '\n')) {
+    const std::size_t dashes = line.find("--");
+    if (!line.starts_with("  -") || dashes == std::string::npos) continue;
+    const std::string name = line.substr(dashes, line.find(' ', dashes) - dashes);
+    // A report may have any name.
+    if (name == "--help" || name == "--version" || name == "--json") continue;
+    std::string variable = "CORAIL_";
+    for (const char c : name.substr(2)) {
+      variable += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    }
+    const Variable nonsense(variable.c_str(), "?");
+    BOOST_TEST(mentions(refuse({}), name), name);
+    ++options;
+  }
+  BOOST_TEST(options == 26U);
+}
+
+BOOST_AUTO_TEST_CASE(a_switch_takes_one_or_zero) {
+  for (const char* value : {"1", "0"}) {
+    const Variable no_limit("CORAIL_NO_LIMIT", value);
+    BOOST_TEST(accept({}).limit == (value[0] == '0'));
+  }
+  const Variable no_limit("CORAIL_NO_LIMIT", "maybe");
+  BOOST_TEST(mentions(refuse({}), "--no-limit = maybe is not possible, it takes 1 or 0."));
+}
+
 BOOST_AUTO_TEST_CASE(an_address_means_a_requester) {
   const BenchOptions options = accept({"--rails", "tcp:10.0.0.1,tcp:10.0.0.2", "10.0.0.2:7700"});
   BOOST_TEST((options.role == Role::kRequester));
@@ -152,6 +182,7 @@ BOOST_AUTO_TEST_CASE(help_and_version_end_well) {
     BOOST_TEST(mentions(help, what));
   }
   BOOST_TEST(!mentions(help, "--supervised"));
+  BOOST_TEST(!mentions(help, "\n\n\n"));
   BOOST_TEST(mentions(parse({"--version"}).text, "p2p_bench "));
 }
 

@@ -6,16 +6,19 @@ Usage: p2p_bench_test.py PATH_OF_P2P_BENCH [unittest arguments]
 import json
 import os
 import pathlib
+import re
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import unittest
 
 import bench_process
 from bench_case import SMALL_BYTES, BenchTest
-from bench_process import SMALL, ForeignPeer, rails, run, run_report
-from interrupt_cases import Interrupts  # noqa: F401  (unittest finds it here)
+from bench_process import PATIENCE_S, SMALL, ForeignPeer, rails, run, run_report
+from bounds_cases import Bounds  # noqa: F401  (unittest finds it here)
+from interrupt_cases import Interrupts  # noqa: F401
 from role_cases import Roles  # noqa: F401
 
 STAGES = ("query", "plan", "submit", "wait", "verify", "commit", "seal")
@@ -51,6 +54,32 @@ class Reports(BenchTest):
                                summary["goodput_gib_s"]["median"] / limit["gib_s"], places=6)
         for word in ("p50 [ms]", "GiB/s", "tcp:127.0.0.4", "transport tcp"):
             self.assertIn(word, outcome.out)
+
+    def test_memory_that_is_not_as_asked_for_is_told(self):
+        def free_huge_pages():
+            pages = pathlib.Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
+            return int(pages.read_text()) if pages.exists() else 0
+
+        nodes = len(list(pathlib.Path("/sys/devices/system/node").glob("node[0-9]*")))
+        for flags in ([], ["--huge-pages"]):
+            with self.subTest(flags=flags):
+                outcome, report = run_report(*SMALL, "-n", "1", "--no-limit", *flags)
+                self.assert_fine(outcome, report)
+                for side in ("requester", "holder"):
+                    memory = report["memory"][side]
+                    lines = [line for line in outcome.out.splitlines()
+                             if line.startswith(f"{side}'s memory: slab of ")]
+                    self.assertEqual([line.split(": ", 1)[1] for line in lines],
+                                     memory["missing"])
+                    if nodes < 2:
+                        self.assertFalse(memory["numa_bound"])
+                        self.assertIn("node 1 as a label only", "".join(lines))
+                    if not flags:
+                        self.assertFalse(memory["huge_pages"])
+                        self.assertNotIn("huge pages", "".join(lines))
+                    elif free_huge_pages() == 0:
+                        self.assertFalse(memory["huge_pages"])
+                        self.assertIn("huge pages were asked for", "".join(lines))
 
     def test_a_report_on_stdout_is_alone_there(self):
         outcome = run(*SMALL, "-n", "1", "--json", "-")
@@ -107,6 +136,18 @@ class ExitCodes(BenchTest):
             outcome = run(flag)
             self.assertEqual((outcome.code, outcome.err), (0, ""))
 
+    def test_the_readme_and_the_help_agree(self):
+        readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
+        text = run("--help").out
+        of_others = {"--build", "--parallel", "--benchmark"}  # cmake's and Google Benchmark's
+        flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", readme)) - of_others
+        self.assertGreater(len(flags), 10)
+        self.assertEqual([flag for flag in sorted(flags) if flag + " " not in text], [])
+        codes = re.search(r"Exit codes: .*", text).group()
+        self.assertIn(codes, readme)
+        for variable in re.findall(r"CORAIL_[A-Z_]*[A-Z]", readme):
+            self.assertIn(variable, text)
+
     def test_usage(self):
         self.assert_sentence(run("--blcks", "5"), 2, "did you mean --blocks?")
         self.assert_sentence(run("--segments", "3"), 2, "--segments 3")
@@ -122,6 +163,36 @@ class ExitCodes(BenchTest):
     def test_a_report_that_cannot_be_written(self):
         outcome = run(*SMALL, "-n", "1", "--no-limit", "--json", "/nowhere/r.json")
         self.assert_sentence(outcome, 2, "/nowhere/r.json")
+        self.assertEqual(outcome.out, "")  # refused before the run
+        outcome = run(*SMALL, "-n", "1", "--no-limit", "--json", "/dev/full")
+        self.assert_sentence(outcome, 2, "/dev/full")
+
+    def test_a_run_that_fails_leaves_the_reports_file_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "r.json"
+            outcome = run(*SMALL, "--rails", "tcp:203.0.113.9", "--json", str(path))
+            self.assertEqual((outcome.code, path.exists()), (3, False), outcome)
+            path.write_text("an older report, longer than nothing" * 1000)
+            outcome = run(*SMALL, "--rails", "tcp:203.0.113.9", "--json", str(path))
+            self.assertEqual((outcome.code, path.read_text()[:8]), (3, "an older"), outcome)
+            outcome = run(*SMALL, "-n", "1", "--no-limit", "--json", str(path))
+            self.assertEqual(json.loads(path.read_text())["summary"]["iterations"], 1, outcome)
+
+    def test_missing_standard_streams(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "r.json"
+            for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+                with self.subTest(closed=closed):
+                    path.unlink(missing_ok=True)
+                    command = f'exec "$0" "$@" {closed}'
+                    done = subprocess.run(
+                        ["sh", "-c", command, bench_process.program, *SMALL, "-n", "2", "--json",
+                         str(path)], capture_output=True, timeout=PATIENCE_S, check=False,
+                        env=bench_process.environment())
+                    self.assertEqual(done.returncode, 0, done)
+                    summary = json.loads(path.read_text())["summary"]
+                    self.assertEqual((summary["committed"], summary["failed"]), (2, 0))
+                    self.assertIsNotNone(summary["peak_rss_bytes"]["holder"])
 
     def test_a_rail_that_is_not_here(self):
         self.assert_sentence(run(*SMALL, "--rails", "tcp:203.0.113.9"), 3, "203.0.113.9")

@@ -45,6 +45,8 @@ RunResult three_iterations(const BenchOptions& options) {
   result.requester_peak_rss = 100 * kMiB;
   result.holder_peak_rss = 200 * kMiB;
   result.machine = {2, 1};
+  result.requester_memory = MemoryFacts{true, false, {"slab of 1 MiB as a label only"}};
+  result.holder_memory = MemoryFacts{false, true, {"slab of 2 MiB, plain pages"}};
   return result;
 }
 
@@ -136,6 +138,11 @@ BOOST_AUTO_TEST_CASE(json_has_every_field) {
                                              "/config/verify",
                                              "/config/seed",
                                              "/machine/cores",
+                                             "/memory/requester/huge_pages",
+                                             "/memory/requester/numa_bound",
+                                             "/memory/holder/huge_pages",
+                                             "/memory/holder/numa_bound",
+                                             "/memory/holder/missing/0",
                                              "/summary/bytes",
                                              "/summary/iterations",
                                              "/summary/goodput_gib_s/median",
@@ -185,12 +192,14 @@ BOOST_AUTO_TEST_CASE(what_a_remote_holder_does_not_tell_is_null) {
   RunResult result = three_iterations(options);
   for (Iteration& one : result.iterations) one.holder_cpu_s.reset();
   result.holder_peak_rss.reset();
+  result.holder_memory.reset();
   result.limit_gib_s = {};
   result.limit_missing = "no limit endpoint";
   const Summary summary = summarize(options, result);
   const nlohmann::json json = make_report(options, result, summary);
   BOOST_TEST(json["summary"]["cpu_s_per_gib"]["holder"].is_null());
   BOOST_TEST(json["summary"]["peak_rss_bytes"]["holder"].is_null());
+  BOOST_TEST(json["memory"]["holder"].is_null());
   BOOST_TEST(json["summary"]["limit"]["gib_s"].is_null());
   BOOST_TEST(json["summary"]["limit"]["ratio"].is_null());
   BOOST_TEST(mentions(make_table(options, result, summary), "no limit endpoint"));
@@ -210,7 +219,9 @@ BOOST_AUTO_TEST_CASE(the_table_says_what_people_must_know) {
   const RunResult result = three_iterations(options);
   const std::string table = make_table(options, result, summarize(options, result));
   for (const char* what : {"p50 [ms]", "[GiB/s]", "ratio", "bytes [MiB]", "carried nothing",
-                           "2 NUMA nodes of the shape are labels", "2 cores", "transport"}) {
+                           "2 NUMA nodes of the shape are labels", "2 cores", "transport",
+                           "requester's memory: slab of 1 MiB as a label only\n",
+                           "holder's memory: slab of 2 MiB, plain pages\n"}) {
     BOOST_TEST(mentions(table, what), what);
   }
 }

@@ -17,10 +17,14 @@ class Roles(BenchTest):
                 summary = self.assert_fine(outcome, report)
                 self.assertIsNone(summary["cpu_s_per_gib"]["holder"])
                 self.assertIsNone(summary["peak_rss_bytes"]["holder"])
+                self.assertIsNone(report["memory"]["holder"])
+                self.assertIsNotNone(report["memory"]["requester"])
                 if holder.limit != "none":
                     self.assertGreater(summary["limit"]["gib_s"], 0)
             self.assertEqual(holder.end(), 0)
-            self.assertEqual(holder.errors, "")
+            # The port beside a control port that the kernel chose may be taken.
+            if holder.limit != "none":
+                self.assertEqual(holder.errors, "")
 
     def test_a_holder_without_limit_endpoint(self):
         with Holder(*SMALL, "--no-limit") as holder:
@@ -42,19 +46,21 @@ class Roles(BenchTest):
                                  max(here, there))
 
     def test_other_shapes_are_refused(self):
-        changes = (["--blocks", "7"], ["--layers", "2"], ["--segment-bytes", "8KiB"],
-                   ["--segments", "1"], ["--sets", "2"], ["--seed", "2"])
-        # With the endpoint, the flags are compared; without, layouts and hashes are.
-        for more in ([], ["--no-limit"]):
-            with Holder(*SMALL, *more) as holder:
-                for change in changes:
-                    if more and change[0] == "--sets":
-                        change = [*change, "-n", "2"]
-                    with self.subTest(change=change, holder=more):
-                        outcome = run(holder.address, *SMALL, *change)
-                        self.assert_sentence(outcome, 3, "same shape flags")
+        changes = (["--blocks", "7"], ["--blocks", "5"], ["--layers", "2"], ["--ranks", "3"],
+                   ["--segments", "1"], ["--segment-bytes", "8KiB"], ["--numa-nodes", "1"],
+                   ["--sets", "3"], ["--sets", "1"], ["--layout", "lane-major"], ["--seed", "2"])
+        # With the limit endpoint the flags are compared and the difference is named. Without it the
+        # holder has no such blocks. What the requester wants of the limit changes nothing.
+        for there, here, tried in (([], [], changes), (["--no-limit"], [], changes),
+                                   ([], ["--no-limit"], changes[:2]),
+                                   (["--no-limit"], ["--no-limit"], changes[:2])):
+            with Holder(*SMALL, "--sets", "2", *there) as holder:
+                for change in tried:
+                    with self.subTest(change=change, holder=there, requester=here):
+                        outcome = run(holder.address, *SMALL, "--sets", "2", *here, *change)
+                        self.assert_sentence(outcome, 3, "both sides need the same shape flags")
                         self.assertEqual(outcome.out, "")
-                        if not more and holder.limit != "none":
+                        if not there and holder.limit != "none":
                             self.assertIn(change[0], outcome.err)
 
     def test_a_holder_ends_as_it_is_told(self):

@@ -73,6 +73,32 @@ BOOST_AUTO_TEST_CASE(no_two_blocks_share_a_hash) {
   BOOST_TEST(block_hash(1, 0, 0) != block_hash(2, 0, 0));
 }
 
+BOOST_AUTO_TEST_CASE(every_flag_of_the_shape_is_in_the_namespace) {
+  const Shape shape;
+  BOOST_TEST(make_keys(shape, 0).name_space == name_space_of(shape));
+  std::set<std::string> seen = {name_space_of(shape)};
+  const auto changed = [&seen](auto change) {
+    Shape other;
+    change(other);
+    return seen.insert(name_space_of(other)).second;
+  };
+  BOOST_TEST(changed([](Shape& s) { s.blocks = 127; }));
+  BOOST_TEST(changed([](Shape& s) { s.layers = 1; }));
+  BOOST_TEST(changed([](Shape& s) { s.ranks = 4; }));
+  BOOST_TEST(changed([](Shape& s) { s.segments = 1; }));
+  BOOST_TEST(changed([](Shape& s) { s.segment_bytes = 1; }));
+  BOOST_TEST(changed([](Shape& s) { s.numa_nodes = 1; }));
+  BOOST_TEST(changed([](Shape& s) { s.sets = 2; }));
+  BOOST_TEST(changed([](Shape& s) { s.order = BlockOrder::kLaneMajor; }));
+  BOOST_TEST(changed([](Shape& s) { s.seed = 2; }));
+  Shape longest;
+  longest.blocks = longest.layers = longest.ranks = longest.segments = ~0U;
+  longest.segment_bytes = longest.numa_nodes = longest.sets = ~0U;
+  longest.order = BlockOrder::kLaneMajor;
+  longest.seed = ~0ULL;
+  BOOST_TEST(name_space_of(longest).size() <= kMaxNamespaceBytes);
+}
+
 BOOST_AUTO_TEST_CASE(shapes_that_cannot_be_built_are_refused) {
   const auto refused = [](auto change) {
     Shape shape;
