@@ -11,6 +11,8 @@ _IMPLIED = {
     "test": {"corail_boost_test"},
     "bench": {"corail_benchmark"},
     "proto": {"corail_protobuf"},
+    # Compiled into it source by source.
+    "fuzzer": {"rpc", "rail"},
 }
 
 
@@ -103,7 +105,7 @@ def _check_target(tree, owners, target):
             yield Violation(path, line, "links", f"{cmake} must link {one} to {target.name}")
     for name in target.depends:
         plain = name.removeprefix("corail::")
-        if plain not in needed and target.kind != "proto":
+        if plain not in needed and target.kind not in ("proto", "fuzzer"):
             message = f"{target.name} links {name} but includes nothing of it"
             yield Violation(cmake, target.line, "links", message)
         library = owners.libraries.get(plain)

@@ -15,7 +15,7 @@ _NO_CODE = re.compile(
     re.DOTALL,
 )
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"]', re.MULTILINE)
-_TARGET = re.compile(r"\bcorail_add_(library|proto|program|bench|test)\s*\(([^()]*)\)")
+_TARGET = re.compile(r"\bcorail_add_(library|proto|program|bench|test|fuzzer)\s*\(([^()]*)\)")
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -116,7 +116,7 @@ def _parse_targets(file):
         sections = {"": []}
         section = ""
         for word in match.group(2).split():
-            if word in ("SOURCES", "DEPENDS", "PROGRAMS"):
+            if word in ("SOURCES", "DEPENDS", "PROGRAMS", "UNDER_TEST"):
                 section = word
             else:
                 sections.setdefault(section, []).append(word.strip('"'))

@@ -7,6 +7,7 @@
 #   corail_add_program(p2p_bench SOURCES main.cc DEPENDS rpc corail_cli11)
 #   corail_add_test(rail SOURCES main.cc window_test.cc DEPENDS rail)
 #   corail_add_bench(plan SOURCES scan_bench.cc DEPENDS plan)
+#   corail_add_fuzzer(frames SOURCES frames_fuzzer.cc UNDER_TEST rpc/frame.cc DEPENDS base)
 #
 # SOURCES is an explicit list, relative to the calling folder, of all .cc files and of those headers
 # that have no .cc file of the same name (the others may be listed too). A header must compile
@@ -160,6 +161,18 @@ function(corail_add_test area)
   corail_check_headers(${target} SOURCES ${arg_SOURCES} DEPENDS ${depends} corail_boost_test)
   add_test(NAME ${area} COMMAND ${target})
   corail_set_test_environment(${area})
+endfunction()
+
+# corail_add_fuzzer(NAME SOURCES file... [UNDER_TEST file...] [DEPENDS target...])
+# A libFuzzer executable fuzz_NAME in the top of the build directory. UNDER_TEST names sources of
+# the repository, from its root, that are compiled into it: Clang does not know the coroutines of
+# the libraries that they belong to.
+function(corail_add_fuzzer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;UNDER_TEST;DEPENDS")
+  corail_require_parsed(corail_add_fuzzer)
+  list(TRANSFORM arg_UNDER_TEST PREPEND "${corail_SOURCE_DIR}/")
+  corail_add_program(fuzz_${name} SOURCES ${arg_SOURCES} ${arg_UNDER_TEST} DEPENDS ${arg_DEPENDS})
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 endfunction()
 
 # Time limit and environment of a registered test. The limit is for hangs, not for slowness: it
