@@ -1,3 +1,6 @@
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <span>
@@ -5,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/clock.h"
 #include "engine/base/random.h"
 #include "engine/exec/task_scope.h"
 #include "test/rail/fake_holder.h"
@@ -166,7 +170,53 @@ Task<void> drop_a_stalled_session(TcpRig& rig) {
   co_await rig.door.close();
 }
 
+/// Lets everything that is ready on this thread run.
+Task<void> settle(asio::io_context& context) {
+  for (int round = 0; round < 200; ++round) {
+    co_await asio::post(context, asio::use_awaitable);
+  }
+}
+
+/// A session's requester that never receives, although the session lives.
+Task<void> stall_a_living_session(asio::io_context& context, ManualClock& clock, TcpRailDoor& door,
+                                  MemoryGate& gate, Duration stall_time) {
+  const RailEndpoint endpoint = door.admit_session(kSession, TcpRig::token(), gate);
+  const auto socket = co_await dial_in(context, endpoint);
+  Request read;
+  read.region = MemoryGate::kRegion;
+  read.length = gate.size();
+  const RequestBytes bytes = encode(read);
+  co_await socket->send_all(std::span(bytes));
+  co_await socket->readable();
+  co_await settle(context);
+  BOOST_TEST(gate.pins() > 0U);
+  // Receiving a little does not count.
+  std::vector<std::byte> little(1000);
+  co_await socket->receive_all(std::span(little));
+  clock.advance(stall_time - std::chrono::milliseconds(1));
+  co_await settle(context);
+  BOOST_TEST(gate.pins() > 0U);
+  clock.advance(std::chrono::milliseconds(1));
+  co_await settle(context);
+  BOOST_TEST(gate.pins() == 0U);
+  const std::uint64_t received = co_await drain(*socket);
+  BOOST_TEST(received < gate.size());
+  co_await door.close();
+}
+
 BOOST_AUTO_TEST_SUITE(tcp_door)
+
+BOOST_AUTO_TEST_CASE(a_requester_that_does_not_receive_keeps_no_pin_for_ever) {
+  TcpOptions options = TcpRig::loopback_options();
+  options.send_buffer = 128 * kKiB;
+  options.receive_buffer = 128 * kKiB;
+  asio::io_context context;
+  ManualClock clock;
+  MemoryGate gate(32 * kMiB);
+  TcpRailDoor door(context.get_executor(), clock, options);
+  BOOST_TEST_REQUIRE(door.open().ok());
+  run_task(context, stall_a_living_session(context, clock, door, gate, options.stall_time));
+}
 
 BOOST_AUTO_TEST_CASE(foreign_protocols_are_closed_without_an_answer) {
   TcpRig rig(kMiB);
