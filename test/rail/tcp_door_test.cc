@@ -67,13 +67,13 @@ Task<void> speak_foreign_protocols(TcpRig& rig) {
 
 Task<void> speak_another_version(TcpRig& rig) {
   const auto socket = co_await dial(rig.context, rig.endpoint);
-  Preface preface;
+  ChannelPreface preface;
   preface.version = kChannelVersion + 1;
-  const PrefaceBytes bytes = encode(preface);
+  const ChannelPrefaceBytes bytes = encode(preface);
   co_await socket->send_all(std::span(bytes));
-  PrefaceAnswerBytes answered{};
+  ChannelPrefaceAnswerBytes answered{};
   co_await socket->receive_all(std::span(answered));
-  const auto answer = decode_preface_answer(answered);
+  const auto answer = decode_channel_preface_answer(answered);
   BOOST_TEST((answer.ok() && answer->answer == ChannelAnswer::kOtherVersion));
   BOOST_TEST((answer.ok() && answer->version == kChannelVersion));
   const std::uint64_t more = co_await drain(*socket);

@@ -49,6 +49,25 @@ Task<void> connect_to_the_wrong_place(TcpRig& rig) {
   co_await rig.door.close();
 }
 
+/// Whatever listens there, it is no door of ours.
+Task<void> connect_to_others(TcpRig& rig) {
+  FakeHolder newer(rig.context);
+  TaskScope scope(rig.context.get_executor());
+  ChannelPrefaceAnswer answer;
+  answer.version = kChannelVersion + 1;
+  scope.spawn(newer.accept_with(answer));
+  const Error incompatible = co_await connect_failure(rig, newer.endpoint());
+  BOOST_TEST((incompatible.code() == Errc::kIncompatible), incompatible.to_string());
+  BOOST_TEST(incompatible.detail().find("version 2") != std::string::npos);
+  co_await scope.join();
+  FakeHolder echoing(rig.context);
+  scope.spawn(echoing.echo());
+  const Error foreign = co_await connect_failure(rig, echoing.endpoint());
+  BOOST_TEST((foreign.code() == Errc::kProtocol), foreign.to_string());
+  co_await scope.join();
+  co_await rig.door.close();
+}
+
 /// The port accepts, in the kernel, but nobody ever answers the preface.
 Task<void> connect_to_silence(TcpRig& rig) {
   FakeHolder silent(rig.context);
@@ -161,6 +180,11 @@ BOOST_AUTO_TEST_SUITE(tcp_fault)
 BOOST_AUTO_TEST_CASE(a_failed_connect_says_why) {
   TcpRig rig(kMiB);
   run_task(rig.context, connect_to_the_wrong_place(rig));
+}
+
+BOOST_AUTO_TEST_CASE(another_version_and_an_echo_are_no_holder) {
+  TcpRig rig(kMiB);
+  run_task(rig.context, connect_to_others(rig));
 }
 
 BOOST_AUTO_TEST_CASE(a_connect_ends_at_its_deadline_or_at_close) {

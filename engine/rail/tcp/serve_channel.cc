@@ -31,7 +31,7 @@ void ServeChannel::close() noexcept {
 }
 
 Task<void> ServeChannel::run() {
-  const PrefaceAnswerBytes answer = encode(PrefaceAnswer());
+  const ChannelPrefaceAnswerBytes answer = encode(ChannelPrefaceAnswer());
   const auto state = co_await socket_->send_all(std::span(answer));
   if (state == Transferred::State::kSome) {
     scope_.spawn(read_requests());

@@ -184,7 +184,7 @@ Task<void> TcpRailDoor::introduce(std::shared_ptr<HalfOpen> connection) {
 }
 
 Task<Result<ChannelToken>> TcpRailDoor::read_token(DataSocket& socket) {
-  PrefaceBytes bytes{};
+  ChannelPrefaceBytes bytes{};
   std::size_t have = 0;
   while (have < bytes.size()) {
     iovec target{bytes.data() + have, bytes.size() - have};
@@ -197,11 +197,11 @@ Task<Result<ChannelToken>> TcpRailDoor::read_token(DataSocket& socket) {
       co_return Error(Errc::kConnectionLost, Stage::kServe, "closed before it showed a token");
     }
     have += moved.bytes;
-    if (!may_be_preface(std::span(bytes).first(have))) {
+    if (!may_be_channel_preface(std::span(bytes).first(have))) {
       co_return Error(Errc::kProtocol, Stage::kServe, "this is no data channel of corail");
     }
   }
-  const auto preface = decode_preface(bytes);
+  const auto preface = decode_channel_preface(bytes);
   if (!preface.ok()) co_return preface.error();
   if (preface->version != kChannelVersion) {
     co_await turn_away(socket, ChannelAnswer::kOtherVersion);
@@ -211,9 +211,9 @@ Task<Result<ChannelToken>> TcpRailDoor::read_token(DataSocket& socket) {
 }
 
 Task<void> TcpRailDoor::turn_away(DataSocket& socket, ChannelAnswer answer) {
-  PrefaceAnswer told;
+  ChannelPrefaceAnswer told;
   told.answer = answer;
-  const PrefaceAnswerBytes bytes = encode(told);
+  const ChannelPrefaceAnswerBytes bytes = encode(told);
   co_await socket.send_all(std::span(bytes));
   socket.close();
 }
