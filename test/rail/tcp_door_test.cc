@@ -81,16 +81,32 @@ Task<void> speak_another_version(TcpRig& rig) {
   co_await rig.door.close();
 }
 
-/// Silent connections are closed at their deadline; those beyond the bound at once.
+/// As many silent strangers as the door bears, and more, lock out nobody: the oldest goes.
 Task<void> crowd_the_door(TcpRig& rig) {
   std::vector<std::unique_ptr<DataSocket>> silent;
-  for (std::size_t i = 0; i < kMaxHalfOpen; ++i) {
+  for (std::size_t i = 0; i < kMaxHalfOpen + 10; ++i) {
     auto socket = co_await dial(rig.context, rig.endpoint);
     silent.push_back(std::move(socket));
   }
-  const auto one_more = co_await dial(rig.context, rig.endpoint);
-  const std::uint64_t answered = co_await drain(*one_more);
-  BOOST_TEST(answered == 0U);
+  for (std::size_t i = 0; i < 10; ++i) {
+    const std::uint64_t answered = co_await drain(*silent[i]);
+    BOOST_TEST(answered == 0U);
+  }
+  co_await serve_one_honest_slice(rig);
+  std::byte byte{};
+  iovec target{&byte, 1};
+  const Transferred youngest = silent.back()->receive(std::span(&target, 1));
+  BOOST_TEST((youngest.state == Transferred::State::kLater));
+  co_await rig.door.close();
+}
+
+/// Silent connections are closed at their deadline.
+Task<void> say_nothing(TcpRig& rig) {
+  std::vector<std::unique_ptr<DataSocket>> silent;
+  for (std::size_t i = 0; i < 10; ++i) {
+    auto socket = co_await dial(rig.context, rig.endpoint);
+    silent.push_back(std::move(socket));
+  }
   for (const auto& socket : silent) {
     const std::uint64_t late = co_await drain(*socket);
     BOOST_TEST(late == 0U);
@@ -228,11 +244,18 @@ BOOST_AUTO_TEST_CASE(another_version_is_told_ours) {
   run_task(rig.context, speak_another_version(rig));
 }
 
-BOOST_AUTO_TEST_CASE(silent_connections_are_bounded_in_number_and_time) {
+BOOST_AUTO_TEST_CASE(a_crowd_of_strangers_locks_out_nobody) {
+  TcpOptions options = TcpRig::loopback_options();
+  options.preface_time = std::chrono::minutes(10);
+  TcpRig rig(kMiB, options);
+  run_task(rig.context, crowd_the_door(rig));
+}
+
+BOOST_AUTO_TEST_CASE(silent_connections_are_bounded_in_time) {
   TcpOptions options = TcpRig::loopback_options();
   options.preface_time = std::chrono::milliseconds(300);
   TcpRig rig(kMiB, options);
-  run_task(rig.context, crowd_the_door(rig));
+  run_task(rig.context, say_nothing(rig));
 }
 
 BOOST_AUTO_TEST_CASE(garbage_harms_nobody_else) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <asio/ip/address.hpp>
+#include <set>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -81,7 +82,7 @@ Result<void> TcpRailDoor::open() {
     apply_buffer_sizes(acceptor_.native_handle(), options_);
     acceptor_.bind(local, error);
   }
-  if (!error) acceptor_.listen(static_cast<int>(kMaxHalfOpen), error);
+  if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
   if (!error) bound = acceptor_.local_endpoint(error);
   if (error) {
     std::error_code ignored;
@@ -153,13 +154,21 @@ Task<void> TcpRailDoor::accept_channels() {
       co_await sleep_until(*pause_, clock_.now() + kAcceptPause);
       continue;
     }
-    // Any other error is about one connection, which was lost before it was accepted. One too many
-    // is closed by being dropped here.
-    if (error || half_open_.size() >= kMaxHalfOpen) continue;
+    // Any other error is about one connection, which was lost before it was accepted.
+    if (error) continue;
+    make_room();
     const auto connection = std::make_shared<HalfOpen>();
     connection->socket = std::make_unique<DataSocket>(std::move(socket));
-    half_open_.insert(connection);
+    half_open_.push_back(connection);
     scope_.spawn(introduce(connection));
+  }
+}
+
+void TcpRailDoor::make_room() {
+  while (half_open_.size() >= kMaxHalfOpen) {
+    // introduce() finds it closed, and ends.
+    if (half_open_.front()->socket != nullptr) half_open_.front()->socket->close();
+    half_open_.pop_front();
   }
 }
 
@@ -179,7 +188,7 @@ Task<void> TcpRailDoor::introduce(std::shared_ptr<HalfOpen> connection) {
       session->scope.spawn(serve(session, std::move(connection->socket)));
     }
   }
-  half_open_.erase(connection);
+  half_open_.remove(connection);
   connection->socket.reset();
 }
 
