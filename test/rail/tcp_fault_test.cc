@@ -1,3 +1,5 @@
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 #include <span>
 #include <string>
@@ -123,6 +125,32 @@ Task<void> holder_dies_in_the_middle(TcpRig& rig) {
   co_await rig.door.close();
 }
 
+/// Nothing is posted when the channel goes, so the next slice is the first to hear of it.
+Task<void> holder_dies_while_idle(TcpRig& rig) {
+  FakeHolder holder(rig.context);
+  const auto transport = rig.make_transport(1);
+  TaskScope scope(rig.context.get_executor());
+  scope.spawn(holder.accept());
+  const auto connected = co_await transport->connect(holder.endpoint(), rig.soon());
+  BOOST_TEST(connected.ok());
+  co_await scope.join();
+  const std::string local = holder.peer_name();
+  holder.hang_up();
+  while (transport->usable()) co_await asio::post(rig.context, asio::use_awaitable);
+  std::vector<std::byte> memory(1000);
+  RecordingSink sink(rig.context.get_executor());
+  transport->post(kRead, slices_over(memory, 1000, 0), sink);
+  co_await sink.outcomes(1);
+  BOOST_TEST(sink.count(Errc::kRailFailed) == 1U);
+  const std::string& why = sink.first_detail();
+  BOOST_TEST(why.find("closed by the holder") != std::string::npos, why);
+  BOOST_TEST(why.find(local) != std::string::npos, why);
+  const std::string port = std::to_string(holder.endpoint().port);
+  BOOST_TEST(why.find("127.0.0.1:" + port) != std::string::npos, why);
+  co_await transport->close();
+  co_await rig.door.close();
+}
+
 /// One of two channels breaks the protocol: its slices fail, those of the other one go on.
 Task<void> one_channel_breaks_the_protocol(TcpRig& rig) {
   FakeHolder holder(rig.context);
@@ -195,6 +223,11 @@ BOOST_AUTO_TEST_CASE(a_connect_ends_at_its_deadline_or_at_close) {
 BOOST_AUTO_TEST_CASE(a_dying_holder_gives_every_slice_one_outcome) {
   TcpRig rig(kMiB);
   run_task(rig.context, holder_dies_in_the_middle(rig));
+}
+
+BOOST_AUTO_TEST_CASE(what_ended_an_idle_rail_is_told_to_the_next_slice) {
+  TcpRig rig(kMiB);
+  run_task(rig.context, holder_dies_while_idle(rig));
 }
 
 BOOST_AUTO_TEST_CASE(a_breach_of_protocol_ends_its_channel_only) {
