@@ -18,10 +18,10 @@ using asio::ip::tcp;
 using Socket = std::unique_ptr<DataSocket>;
 
 Result<void> judge(const ChannelPrefaceAnswer& answer) {
-  const Error other_version(
-      Errc::kIncompatible, fmt::format("the holder speaks version {} of the data channel, this "
-                                       "side {}; run one version on both hosts",
-                                       answer.version, kChannelVersion));
+  const Error other_version(Errc::kIncompatible,
+                            fmt::format("the holder speaks version {} of the data channel, this "
+                                        "side {}; run one version on both hosts",
+                                        answer.version, kChannelVersion));
   // Also where it says that it accepts: what else it says, it says in a language of its own.
   if (answer.version != kChannelVersion) return other_version;
   switch (answer.answer) {
