@@ -18,7 +18,9 @@ struct Capabilities {
   std::uint64_t max_slice_bytes = 0;  // the transport's limit for one slice
   std::uint32_t max_slices =
       0;  // posted and without an outcome, at most, over all channels of the rail
-  bool reports_landing = false;     // whether SliceSink::on_landed is called
+  bool reports_landing = false;  // whether SliceSink::on_landed is called
+  /// Whether a fence flushes its own sink's slices only. Where not, it is the last resort.
+  bool fence_is_local = false;
   bool needs_registration = false;  // whether destinations must lie in registered memory
 };
 

@@ -51,8 +51,8 @@ struct SharedRead {
 ///
 /// Shared between the session and the notices it posts to the rail's executor; run() is awaited by
 /// the session's join, on the rail's executor, and returns only when every slice has had its
-/// outcome. A cancel sets SharedRead::stopped and calls stop_requested(), which makes run() fence
-/// the rail.
+/// outcome. A cancel sets SharedRead::stopped and calls stop_requested(), which makes run() climb
+/// the ladder of contract 4: wait where a fence would harm others, fence, close.
 class RailShare final : public SliceSource {
  public:
   /// `verifier` is null when nothing is to be hashed.
@@ -96,6 +96,7 @@ class RailShare final : public SliceSource {
   void fail(Error error) noexcept;
   void hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept;
   Task<void> make_quiescent();
+  Task<void> wait_for_outcomes(TimePoint until);
 
   SharedRead& read_;
   Rail& rail_;

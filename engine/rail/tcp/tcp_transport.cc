@@ -18,6 +18,7 @@ Capabilities capabilities_of(const TcpOptions& options) {
   capabilities.max_slice_bytes = kMaxReadBytes;
   capabilities.max_slices = options.max_slices;
   capabilities.reports_landing = true;
+  capabilities.fence_is_local = true;
   capabilities.needs_registration = false;
   return capabilities;
 }
