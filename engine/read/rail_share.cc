@@ -103,10 +103,10 @@ bool RailShare::has_fair_part() const noexcept {
 std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   if (giving_up()) return std::nullopt;
   if (!flushed_.empty()) {
-    const Slice slice = flushed_.back();
+    const Flushed again = flushed_.back();
     flushed_.pop_back();
-    started(slice);
-    return slice;
+    started(again.slice, again.reposts + 1);
+    return again.slice;
   }
   if (has_fair_part()) return std::nullopt;
   const std::optional<SliceCursor::Cut> cut = read_.cursor.take(max_bytes);
@@ -124,26 +124,27 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.destination = read_.chunk_bases[span.chunk] + span.chunk_offset + within;
   slice.length = cut->length;
   slice.tag = cut->linear;
-  started(slice);
+  started(slice, 0);
   return slice;
 }
 
-void RailShare::started(const Slice& slice) {
+void RailShare::started(const Slice& slice, std::uint32_t reposts) {
   Progress progress;
   progress.tag = slice.tag;
   progress.length = slice.length;
+  progress.reposts = reposts;
   in_flight_.push_back(progress);
   ++reads_posted_;
 }
 
-std::uint64_t RailShare::ended(const Slice& slice) noexcept {
+RailShare::Progress RailShare::ended(const Slice& slice) noexcept {
   const auto found = std::find_if(in_flight_.begin(), in_flight_.end(),
                                   [&](const Progress& entry) { return entry.tag == slice.tag; });
   CORAIL_CHECK(found != in_flight_.end(), "a slice has one outcome");
-  const std::uint64_t landed = found->landed;
+  const Progress progress = *found;
   *found = in_flight_.back();
   in_flight_.pop_back();
-  return landed;
+  return progress;
 }
 
 void RailShare::fail(Error error) noexcept {
@@ -166,32 +167,47 @@ void RailShare::on_landed(const Slice& slice, std::uint64_t from, std::uint64_t 
   hash(slice, from, to);
 }
 
+void RailShare::flushed(const Slice& slice, std::uint32_t reposts) noexcept {
+  if (!rail_.usable()) {
+    // Posted again it would be flushed again, for ever.
+    fail(Error(Errc::kConnectionLost, "the rail went down while slices were posted on it"));
+    return;
+  }
+  if (reposts >= kMaxRepostsPerSlice) {
+    fail(Error(Errc::kRailFailed,
+               fmt::format("a slice of {} bytes was flushed {} times although nobody here gave it "
+                           "up; check the rail's device and the holder",
+                           slice.length, reposts + 1)));
+    return;
+  }
+  // Not a failure: whoever fenced did it for a read of his own. Its bytes count when they land
+  // again.
+  if (verifier_) verifier_->restart(slice.tag, slice.tag + slice.length);
+  Flushed again;
+  again.slice = slice;
+  again.reposts = reposts;
+  flushed_.push_back(again);
+}
+
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
-  const std::uint64_t reported = ended(slice);
+  const Progress progress = ended(slice);
   const bool reports = rail_.capabilities().reports_landing;
-  if (outcome.ok() && reports && reported != slice.length) {
+  if (outcome.ok() && reports && progress.landed != slice.length) {
     // A device that says it is done although it is not (I3). Hashing would find it as well, but not
     // every read is hashed.
     fail(Error(
         Errc::kByteCountMismatch,
         fmt::format("a slice of {} bytes ended well after {} of them; check the rail's device",
-                    slice.length, reported)));
+                    slice.length, progress.landed)));
   } else if (outcome.ok()) {
     if (!reports) hash(slice, 0, slice.length);
     landed_bytes_ += slice.length;
     read_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
   } else if (outcome.error().code() != Errc::kFlushed) {
     fail(std::move(outcome).error());
-  } else if (giving_up()) {
-    // By our own fence, or by one that came first.
-  } else if (!rail_.usable()) {
-    // Posted again it would be flushed again, for ever.
-    fail(Error(Errc::kConnectionLost, "the rail went down while slices were posted on it"));
-  } else {
-    // Not a failure: whoever fenced did it for a read of his own. Its bytes count when they land
-    // again.
-    if (verifier_) verifier_->restart(slice.tag, slice.tag + slice.length);
-    flushed_.push_back(slice);
+  } else if (!giving_up()) {
+    // Else by our own fence, or by one that came first.
+    flushed(slice, progress.reposts);
   }
   if (in_flight_.empty() || failure_) changed_.notify();
 }

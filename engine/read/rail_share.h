@@ -18,6 +18,10 @@
 
 namespace corail {
 
+/// How often one slice may be flushed by others and be posted again; once more is a rail that flushes
+/// for no reason, and would for ever (I8).
+inline constexpr std::uint32_t kMaxRepostsPerSlice = 64;
+
 /// What all shares of one read have in common. Immutable but for the cursor and the stop flag (I7).
 /// Owned by the read session, whose frame outlives every share's run.
 struct SharedRead {
@@ -81,18 +85,25 @@ class RailShare final : public SliceSource {
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override;
 
  private:
-  /// How much of a posted slice the transport has reported.
+  /// What became of a posted slice so far.
   struct Progress {
     std::uint64_t tag = 0;
     std::uint64_t length = 0;
-    std::uint64_t landed = 0;
+    std::uint64_t landed = 0;   // as the transport has reported it
+    std::uint32_t reposts = 0;  // how often it was posted again
+  };
+  /// Flushed by somebody else's fence: to be posted again.
+  struct Flushed {
+    Slice slice;
+    std::uint32_t reposts = 0;
   };
 
   bool giving_up() const noexcept;
   bool has_fair_part() const noexcept;
   bool done() const noexcept;
-  void started(const Slice& slice);
-  std::uint64_t ended(const Slice& slice) noexcept;
+  void started(const Slice& slice, std::uint32_t reposts);
+  Progress ended(const Slice& slice) noexcept;
+  void flushed(const Slice& slice, std::uint32_t reposts) noexcept;
   void fail(Error error) noexcept;
   void hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept;
   Task<void> make_quiescent();
@@ -104,7 +115,7 @@ class RailShare final : public SliceSource {
   Clock& clock_;
   const Duration fence_deadline_;
   Event changed_;
-  std::vector<Slice> flushed_;  // by somebody else's fence: to be posted again
+  std::vector<Flushed> flushed_;
   std::vector<Progress> in_flight_;
   std::optional<Error> failure_;
   std::optional<Error> stuck_;
