@@ -37,6 +37,7 @@ class Port {
   /// The spec in its canonical text.
   const std::string& name() const noexcept { return name_; }
   Executor& executor() const noexcept { return executor_; }
+  Clock& clock() const noexcept { return clock_; }
 
   /// The requester's side of a new rail from this port.
   std::unique_ptr<Transport> make_transport() const;

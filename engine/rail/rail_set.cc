@@ -7,6 +7,7 @@
 
 #include "engine/base/check.h"
 #include "engine/exec/when_all.h"
+#include "engine/rail/retire.h"
 
 namespace corail {
 namespace {
@@ -18,14 +19,6 @@ std::string pair_name(const Port& port, const RailEndpoint& remote) {
 Task<Result<void>> connect_rail(Rail* rail, RailEndpoint remote, TimePoint deadline) {
   auto connected = co_await rail->connect(std::move(remote), deadline);
   co_return connected;
-}
-
-/// Takes the rail along: handlers that it still has queued on its executor run before it is
-/// destroyed there.
-Task<Result<void>> close_rail(std::unique_ptr<Rail> rail) {
-  co_await rail->close();
-  rail.reset();
-  co_return ok_result();
 }
 
 }  // namespace
@@ -46,7 +39,8 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
     const RailEndpoint& remote = remotes[i % remotes.size()];
     const asio::any_io_executor executor = port.executor().asio_executor();
     rails_.push_back(
-        std::make_unique<Rail>(pair_name(port, remote), executor, port.make_transport(), window));
+        std::make_unique<Rail>(pair_name(port, remote), executor, port.clock(),
+                               port.make_transport(), window));
     branches.emplace_back(executor, connect_rail(rails_.back().get(), remote, deadline));
   }
   auto results = co_await when_all(std::move(branches), std::function<void(const Error&)>());
@@ -70,7 +64,7 @@ Task<void> RailSet::close() {
   branches.reserve(rails_.size());
   for (auto& rail : rails_) {
     const asio::any_io_executor executor = rail->executor();
-    branches.emplace_back(executor, close_rail(std::move(rail)));
+    branches.emplace_back(executor, retire(std::move(rail)));
   }
   rails_.clear();
   [[maybe_unused]] const auto closed =

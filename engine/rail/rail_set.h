@@ -35,7 +35,8 @@ class RailSet {
   std::span<const std::unique_ptr<Rail>> rails() const noexcept { return rails_; }
   std::vector<std::string> names() const;
 
-  /// Closes each rail and destroys it, on its own executor. Idempotent.
+  /// Closes each rail and destroys it, on its own executor. A rail whose device hangs is waited for
+  /// no longer than kRailCloseTime, and then kept for ever (see retire()). Idempotent.
   Task<void> close();
 
  private:

@@ -51,8 +51,9 @@ class Transport {
   /// again. Fails with kStuck when the device did not answer within `deadline`.
   virtual Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) = 0;
 
-  /// Gives every posted slice its outcome, then lets go of channels. Idempotent. No fault can stop
-  /// it.
+  /// Gives every posted slice its outcome, then lets go of channels. Idempotent. No fault of the
+  /// path or the peer can stop it; a device that hangs can, and then it never returns: whoever
+  /// waits for it bounds the wait (Rail::close).
   virtual Task<void> close() = 0;
 
   /// Whether slices posted now have a chance; false after a channel was lost.

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/base/check.h"
 #include "engine/base/units.h"
 #include "engine/rail/rail.h"
 #include "test/support/virtual_world.h"
@@ -52,7 +54,7 @@ class FakeRail {
       : world_(world),
         rail_(std::move(name), world.executor(), world.clock(),
               std::make_unique<FakeTransport>(world.executor(), std::move(answer)), window()) {}
-  ~FakeRail() { world_.run(rail_.close()); }
+  ~FakeRail() { CORAIL_CHECK(world_.run(rail_.close()), "a fake rail closes"); }
   FakeRail(const FakeRail&) = delete;
   FakeRail& operator=(const FakeRail&) = delete;
 
