@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/exec/host_port.h"
 #include "engine/exec/when_all.h"
 #include "engine/rail/retire.h"
 
@@ -13,7 +14,23 @@ namespace corail {
 namespace {
 
 std::string pair_name(const Port& port, const RailEndpoint& remote) {
-  return fmt::format("{}>{}:{}", port.name(), remote.address, remote.port);
+  return fmt::format("{}>{}", port.name(), format_host_port(remote.address, remote.port));
+}
+
+/// The endpoint is remote input (I5): what it says that it is need not be what this port speaks.
+Result<void> check_pair(const Port& port, const RailEndpoint& remote,
+                        const std::vector<RailEndpoint>& remotes) {
+  if (remote.transport == port.transport()) return ok_result();
+  std::string offered;
+  for (const RailEndpoint& other : remotes) {
+    offered += fmt::format("{}{}:{}", offered.empty() ? "" : ", ", other.transport,
+                           format_host_port(other.address, other.port));
+  }
+  return Error(Errc::kIncompatible, Stage::kConnect,
+               fmt::format("this end of the rail is '{}', the holder's is '{}'; the holder has {}; "
+                           "name rails of one transport, in the same order, on both hosts",
+                           port.transport(), remote.transport, offered))
+      .on_rail(pair_name(port, remote));
 }
 
 Task<Result<void>> connect_rail(Rail* rail, RailEndpoint remote, TimePoint deadline) {
@@ -31,6 +48,10 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
   CORAIL_CHECK(!ports.empty() && !remotes.empty(), "a rail has two ends");
   CORAIL_CHECK(rails_.empty(), "a rail set is opened once");
   const std::size_t count = std::max(ports.size(), remotes.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    auto fits = check_pair(*ports[i % ports.size()], remotes[i % remotes.size()], remotes);
+    if (!fits) co_return std::move(fits).error();
+  }
   std::vector<Branch<void>> branches;
   branches.reserve(count);
   rails_.reserve(count);
@@ -57,6 +78,14 @@ std::vector<std::string> RailSet::names() const {
   names.reserve(rails_.size());
   for (const auto& rail : rails_) names.push_back(rail->name());
   return names;
+}
+
+std::uint64_t RailSet::max_slice_bytes() const noexcept {
+  if (rails_.empty()) return 0;
+  // A connected transport's capabilities do not change, so that any thread may look.
+  std::uint64_t least = rails_.front()->capabilities().max_slice_bytes;
+  for (const auto& rail : rails_) least = std::min(least, rail->capabilities().max_slice_bytes);
+  return least;
 }
 
 Task<void> RailSet::close() {

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <asio/ip/address.hpp>
 #include <charconv>
 #include <optional>
@@ -105,6 +106,13 @@ Result<std::vector<RailSpec>> parse_rail_specs(std::string_view text) {
     if (comma == std::string_view::npos) return specs;
     text.remove_prefix(comma + 1);
   }
+}
+
+std::string_view transport_name(const RailSpec& spec) noexcept {
+  // By index in the variant.
+  constexpr std::array<std::string_view, std::variant_size_v<RailSpec>> kNames{"tcp", "verbs",
+                                                                               "mock"};
+  return kNames[spec.index()];
 }
 
 std::string to_string(const RailSpec& spec) {

@@ -44,6 +44,9 @@ Result<RailSpec> parse_rail_spec(std::string_view text);
 /// Reads specs separated by commas: at least one, at most kMaxRailSpecs.
 Result<std::vector<RailSpec>> parse_rail_specs(std::string_view text);
 
+/// What comes before the colon: "tcp", "verbs" or "mock".
+std::string_view transport_name(const RailSpec& spec) noexcept;
+
 /// The canonical text, which parse_rail_spec() reads back as the same spec.
 std::string to_string(const RailSpec& spec);
 
