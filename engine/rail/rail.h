@@ -71,7 +71,7 @@ class Rail {
   /// (contract 4).
   void abandon(SliceSource& source);
 
-  /// Time spent cutting and posting, which never blocks, for this share so far.
+  /// Wall time spent cutting and posting, which queues and never blocks, for this share so far.
   Duration submit_time(const SliceSource& source) const;
 
   /// See Transport::fence.
