@@ -22,31 +22,34 @@ namespace corail {
 /// for no reason, and would for ever (I8).
 inline constexpr std::uint32_t kMaxRepostsPerSlice = 64;
 
+/// std::hardware_destructive_interference_size depends on compiler flags, so GCC warns of it in
+/// headers.
+inline constexpr std::size_t kCacheLineBytes = 64;
+
 /// What all shares of one read have in common. Immutable but for the cursor and the stop flag (I7).
 /// Owned by the read session, whose frame outlives every share's run.
 struct SharedRead {
   SharedRead(std::shared_ptr<const BlockPlan> read_plan, std::vector<std::byte*> bases,
-             std::vector<std::uint64_t> keys, ReadContext read_context, std::uint64_t max_slice,
-             std::uint32_t rail_count)
+             ReadContext read_context, std::uint64_t max_slice, std::uint32_t rail_count)
       : plan(std::move(read_plan)),
         chunk_bases(std::move(bases)),
-        region_keys(std::move(keys)),
         context(read_context),
-        cursor(*plan, max_slice, rail_count),
         rails(rail_count),
-        max_slice_bytes(max_slice) {}
+        max_slice_bytes(max_slice),
+        cursor(*plan, max_slice, rail_count) {}
 
   const std::shared_ptr<const BlockPlan> plan;
   const std::vector<std::byte*> chunk_bases;  // by index in plan->chunks(); pinned by the session
-  const std::vector<std::uint64_t>
-      region_keys;  // by index in the region table; empty where keys do not exist
   const ReadContext context;
-  SliceCursor cursor;
   const std::uint32_t rails;
   const std::uint64_t max_slice_bytes;
-  std::atomic<std::uint64_t> landed_bytes{
-      0};                            // over all rails: by what part each is of it, they share
-  std::atomic<bool> stopped{false};  // the epoch was bumped: post nothing more
+  // Each in a cache line of its own: every rail's thread takes slices and counts, and all look at
+  // the flag for each slice.
+  alignas(kCacheLineBytes) SliceCursor cursor;
+  /// Over all rails: by what part each is of it, they share.
+  alignas(kCacheLineBytes) std::atomic<std::uint64_t> landed_bytes{0};
+  /// The epoch was bumped: post nothing more.
+  alignas(kCacheLineBytes) std::atomic<bool> stopped{false};
 };
 
 /// One read's part on one rail: takes slices from the read's cursor while the rail's window has
@@ -59,9 +62,10 @@ struct SharedRead {
 /// the ladder of contract 4: wait where a fence would harm others, fence, close.
 class RailShare final : public SliceSource {
  public:
-  /// `verifier` is null when nothing is to be hashed.
-  RailShare(SharedRead& read, Rail& rail, std::unique_ptr<BlockVerifier> verifier, Clock& clock,
-            Duration fence_deadline);
+  /// `region_keys` are the rail's, by index in the region table, for every region of the plan;
+  /// empty where keys do not exist. `verifier` is null when nothing is to be hashed.
+  RailShare(SharedRead& read, Rail& rail, std::vector<std::uint64_t> region_keys,
+            std::unique_ptr<BlockVerifier> verifier, Clock& clock, Duration fence_deadline);
 
   /// Fails with the rail's first failure, the holder's refusal, or kStuck when not even closing the
   /// rail made it quiescent: only then may something still write, and the destination is to be kept
@@ -111,6 +115,7 @@ class RailShare final : public SliceSource {
 
   SharedRead& read_;
   Rail& rail_;
+  const std::vector<std::uint64_t> region_keys_;
   const std::unique_ptr<BlockVerifier> verifier_;
   Clock& clock_;
   const Duration fence_deadline_;
