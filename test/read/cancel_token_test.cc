@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace corail::test {
@@ -23,6 +24,17 @@ BOOST_AUTO_TEST_CASE(everybody_is_called_once) {
   BOOST_TEST(token.cancelled());
   BOOST_TEST(first == 1);
   BOOST_TEST(second == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_token_can_be_pulled_after_it_was_given_away) {
+  CancelToken mine;
+  CancelToken given(std::move(mine));
+  CancelToken assigned;
+  assigned = std::move(given);
+  mine.cancel();
+  BOOST_TEST(mine.cancelled());
+  BOOST_TEST(given.cancelled());
+  BOOST_TEST(assigned.cancelled());
 }
 
 BOOST_AUTO_TEST_CASE(who_comes_late_is_called_at_once) {
