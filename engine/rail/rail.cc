@@ -110,13 +110,6 @@ void Rail::attach(SliceSource& source) {
   pump();
 }
 
-void Rail::resume(SliceSource& source) {
-  Attachment* attachment = find(source);
-  CORAIL_CHECK(attachment != nullptr, "only an attached share can resume");
-  attachment->dry_ = false;
-  schedule_pump();
-}
-
 void Rail::detach(SliceSource& source) {
   Attachment* attachment = find(source);
   CORAIL_CHECK(attachment != nullptr, "only an attached share can be detached");

@@ -60,9 +60,6 @@ class Rail {
   /// Starts to pull slices from the share. It must stay alive until detach().
   void attach(SliceSource& source);
 
-  /// The share has slices again although it said it had none.
-  void resume(SliceSource& source);
-
   /// Ends pulling. Every slice of the share must have had its outcome.
   void detach(SliceSource& source);
 

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "engine/base/result.h"
 #include "engine/rail/mock/mock_link.h"
@@ -33,16 +31,10 @@ struct MockRailSpec {
 /// One local port, as a user writes it. A value.
 using RailSpec = std::variant<TcpRailSpec, VerbsRailSpec, MockRailSpec>;
 
-/// The most ports that one list may name (I8).
-inline constexpr std::size_t kMaxRailSpecs = 64;
-
 /// Reads one spec. Fails with kUnknownName for a scheme that does not exist, listing those that do,
 /// and with kInvalidArgument for anything malformed. Whether this build has the transport is the
 /// port's business.
 Result<RailSpec> parse_rail_spec(std::string_view text);
-
-/// Reads specs separated by commas: at least one, at most kMaxRailSpecs.
-Result<std::vector<RailSpec>> parse_rail_specs(std::string_view text);
 
 /// What comes before the colon: "tcp", "verbs" or "mock".
 std::string_view transport_name(const RailSpec& spec) noexcept;

@@ -123,8 +123,12 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_refused) {
   BOOST_TEST(!decode_reply(encode(reply)).ok());
   reply.kind = ReplyKind::kRefused;
   BOOST_TEST(!decode_reply(encode(reply)).ok());
-  reply.refusal = static_cast<Refusal>(5);
+  reply.refusal = static_cast<Refusal>(3);
   BOOST_TEST(!decode_reply(encode(reply)).ok());
+  for (const Errc code : {Errc::kLeaseExpired, Errc::kRefused}) {
+    BOOST_TEST((errc_of(refusal_of(code)) == code));
+  }
+  BOOST_TEST((errc_of(refusal_of(Errc::kOutOfMemory)) == Errc::kRefused));
 }
 
 BOOST_AUTO_TEST_CASE(a_foreign_protocol_shows_at_its_first_byte) {

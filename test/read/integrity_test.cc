@@ -19,7 +19,6 @@ BOOST_AUTO_TEST_CASE(any_order_of_landing_over_any_rails_verifies_every_byte) {
     const IntegrityOutcome outcome = rails.join(fixture.expected);
     BOOST_REQUIRE_MESSAGE(outcome.mismatched_blocks == 0, "seed " << seed);
     BOOST_REQUIRE_EQUAL(outcome.verified_bytes, fixture.plan->total_bytes());
-    BOOST_REQUIRE(outcome.mismatches.empty());
   }
 }
 
@@ -46,7 +45,6 @@ BOOST_AUTO_TEST_CASE(one_wrong_bit_anywhere_is_found_and_its_block_named) {
     const IntegrityOutcome outcome = rails.join(fixture.expected);
     BOOST_REQUIRE_EQUAL(outcome.mismatched_blocks, 1U);
     BOOST_REQUIRE_EQUAL(outcome.first_mismatch, block);
-    BOOST_REQUIRE(outcome.mismatches == std::vector<std::uint32_t>{block});
     BOOST_REQUIRE_EQUAL(outcome.verified_bytes,
                         fixture.plan->total_bytes() - fixture.plan->layout().block_bytes());
   }
@@ -115,7 +113,7 @@ BOOST_AUTO_TEST_CASE(two_lanes_of_equal_size_cannot_be_exchanged) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(missing_checksums_are_mismatches_and_the_list_is_bounded) {
+BOOST_AUTO_TEST_CASE(missing_checksums_are_mismatches) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Fixture fixture = make_fixture(seed);
     fixture.expected.checksums.pop_back();
@@ -135,7 +133,7 @@ BOOST_AUTO_TEST_CASE(missing_checksums_are_mismatches_and_the_list_is_bounded) {
   fixture.chunks.emplace_back(800);
   const auto outcome = verify_plainly(fixture);
   BOOST_TEST(outcome.mismatched_blocks == 100U);
-  BOOST_TEST(outcome.mismatches.size() == kMaxListedMismatches);
+  BOOST_TEST(outcome.first_mismatch == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(more_checksums_than_hashes_have_no_identity) {

@@ -192,16 +192,7 @@ Result<Reply> decode_reply(std::span<const std::byte, kReplyBytes> bytes) {
 }
 
 Refusal refusal_of(Errc code) noexcept {
-  switch (code) {
-    case Errc::kLeaseExpired:
-      return Refusal::kLeaseExpired;
-    case Errc::kNotFound:
-      return Refusal::kNotFound;
-    case Errc::kGenerationChanged:
-      return Refusal::kGenerationChanged;
-    default:
-      return Refusal::kRefused;
-  }
+  return code == Errc::kLeaseExpired ? Refusal::kLeaseExpired : Refusal::kRefused;
 }
 
 Errc errc_of(Refusal refusal) noexcept {
@@ -212,10 +203,6 @@ Errc errc_of(Refusal refusal) noexcept {
       return Errc::kRefused;
     case Refusal::kLeaseExpired:
       return Errc::kLeaseExpired;
-    case Refusal::kNotFound:
-      return Errc::kNotFound;
-    case Refusal::kGenerationChanged:
-      return Errc::kGenerationChanged;
   }
   return Errc::kUnset;
 }

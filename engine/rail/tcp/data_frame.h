@@ -77,13 +77,8 @@ struct Request {
 
 enum class ReplyKind : std::uint32_t { kData = 1, kCancelled = 2, kRefused = 3 };
 
-enum class Refusal : std::uint32_t {
-  kNone = 0,
-  kRefused = 1,
-  kLeaseExpired = 2,
-  kNotFound = 3,
-  kGenerationChanged = 4,
-};
+/// What a LeaseGate says no with.
+enum class Refusal : std::uint32_t { kNone = 0, kRefused = 1, kLeaseExpired = 2 };
 
 /// DATA is followed by `length` bytes, which belong at `offset` of the operation's slice.
 struct Reply {
@@ -116,7 +111,7 @@ Result<ChannelPrefaceAnswer> decode_channel_preface_answer(
 Result<Request> decode_request(std::span<const std::byte, kRequestBytes> bytes);
 Result<Reply> decode_reply(std::span<const std::byte, kReplyBytes> bytes);
 
-/// What a gate's error becomes on the wire, and back. Unknown codes become a plain refusal.
+/// What a gate's error becomes on the wire, and back. Other codes become a plain refusal.
 Refusal refusal_of(Errc code) noexcept;
 Errc errc_of(Refusal refusal) noexcept;
 
