@@ -39,8 +39,8 @@ struct RailCounters {
 /// a small read does not wait behind a big one.
 ///
 /// Owned by the peer's rail set; used on the port's executor only. A share must be detached, and
-/// the rail closed with success, before either is destroyed. The clock outlives it. A cancel does not reach in here: the share stops
-/// handing out slices and asks for a fence.
+/// the rail closed with success, before either is destroyed. The clock outlives it. A cancel does
+/// not reach in here: the share stops handing out slices and asks for a fence.
 class Rail {
  public:
   Rail(std::string name, asio::any_io_executor executor, Clock& clock,

@@ -59,9 +59,8 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
     const Port& port = *ports[i % ports.size()];
     const RailEndpoint& remote = remotes[i % remotes.size()];
     const asio::any_io_executor executor = port.executor().asio_executor();
-    rails_.push_back(
-        std::make_unique<Rail>(pair_name(port, remote), executor, port.clock(),
-                               port.make_transport(), window));
+    rails_.push_back(std::make_unique<Rail>(pair_name(port, remote), executor, port.clock(),
+                                            port.make_transport(), window));
     branches.emplace_back(executor, connect_rail(rails_.back().get(), remote, deadline));
   }
   auto results = co_await when_all(std::move(branches), std::function<void(const Error&)>());

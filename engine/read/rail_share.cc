@@ -10,8 +10,7 @@
 namespace corail {
 
 RailShare::RailShare(SharedRead& read, Rail& rail, std::vector<std::uint64_t> region_keys,
-                     std::unique_ptr<BlockVerifier> verifier, Clock& clock,
-                     Duration fence_deadline)
+                     std::unique_ptr<BlockVerifier> verifier, Clock& clock, Duration fence_deadline)
     : read_(read),
       rail_(rail),
       region_keys_(std::move(region_keys)),

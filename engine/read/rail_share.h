@@ -18,8 +18,8 @@
 
 namespace corail {
 
-/// How often one slice may be flushed by others and be posted again; once more is a rail that flushes
-/// for no reason, and would for ever (I8).
+/// How often one slice may be flushed by others and be posted again; once more is a rail that
+/// flushes for no reason, and would for ever (I8).
 inline constexpr std::uint32_t kMaxRepostsPerSlice = 64;
 
 /// std::hardware_destructive_interference_size depends on compiler flags, so GCC warns of it in

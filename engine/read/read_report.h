@@ -11,8 +11,8 @@ namespace corail {
 /// Where the time of one read went. The stages follow each other on the home executor, except
 /// `submit`, which is summed over the rails and is part of the time that `wait` covers.
 struct StageTimes {
-  Duration query{};   // asking the holder, until its answer is decoded
-  Duration plan{};    // checking, planning, allocating the destination
+  Duration query{};  // asking the holder, until its answer is decoded
+  Duration plan{};   // checking, planning, allocating the destination
   /// Wall time of cutting slices and queuing their requests. The socket calls that send them come
   /// later and are not in it.
   Duration submit{};

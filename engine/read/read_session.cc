@@ -33,9 +33,8 @@ ReadSession::ReadSession(asio::any_io_executor home, Clock& clock, Owner& owner,
       clock_(clock),
       owner_(owner),
       request_(std::move(request)),
-      shared_(request_.plan, bases_of(request_.chunks),
-              ReadContext{request_.read, state_.epoch()}, request_.max_slice_bytes,
-              static_cast<std::uint32_t>(request_.rails.size())),
+      shared_(request_.plan, bases_of(request_.chunks), ReadContext{request_.read, state_.epoch()},
+              request_.max_slice_bytes, static_cast<std::uint32_t>(request_.rails.size())),
       scope_(home_),
       self_(std::make_shared<ReadSession*>(this)) {}
 
@@ -49,9 +48,9 @@ void ReadSession::build_shares() {
     if (request_.expectation) {
       verifier = std::make_unique<BlockVerifier>(request_.plan, shared_.chunk_bases);
     }
-    shares_.push_back(std::make_shared<RailShare>(
-        shared_, *request_.rails[i], std::move(request_.region_keys[i]), std::move(verifier),
-        clock_, request_.fence_deadline));
+    shares_.push_back(
+        std::make_shared<RailShare>(shared_, *request_.rails[i], std::move(request_.region_keys[i]),
+                                    std::move(verifier), clock_, request_.fence_deadline));
   }
 }
 

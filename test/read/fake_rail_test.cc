@@ -1,12 +1,13 @@
-#include <boost/test/unit_test.hpp>
+#include "test/read/fake_rail.h"
+
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "engine/read/rail_share.h"
-#include "test/read/fake_rail.h"
 #include "test/support/read_rig.h"
 
 // What no modelled device does: rails that answer just what the test says.

@@ -74,7 +74,8 @@ class ThreadedRig {
       RailWindow window;
       window.bytes = kMiB;
       window.max_slice_bytes = 256 * kKiB;
-      rails_.push_back(std::make_unique<Rail>("mock", executor, clock, std::move(transport), window));
+      rails_.push_back(
+          std::make_unique<Rail>("mock", executor, clock, std::move(transport), window));
       const TimePoint deadline = clock.now() + std::chrono::seconds(30);
       BOOST_TEST_REQUIRE(ports_[i].run(rails_.back()->connect(endpoint, deadline)).ok());
     }
