@@ -64,7 +64,6 @@ BOOST_AUTO_TEST_CASE(what_is_malformed_is_refused) {
                            "tcp:224.0.0.1",
                            "tcp:[::1",
                            "tcp:10.0.0.1,",
-                           ",tcp:10.0.0.1",
                            "tcp:10.0.0.1 ",
                            "verbs:",
                            "verbs::1",
