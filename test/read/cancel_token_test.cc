@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "test/read/repetitions.h"
+
 namespace corail::test {
 namespace {
 
@@ -69,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_subscription_outlives_its_token) {
 /// The point of a subscription: once it is gone, what the callback refers to may go as well. The
 /// sanitizers are the judges.
 BOOST_AUTO_TEST_CASE(no_callback_runs_after_its_subscription) {
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < repetitions(500); ++round) {
     CancelToken token;
     std::atomic<bool> go{false};
     std::atomic<int> wrong{0};
@@ -100,7 +102,7 @@ BOOST_AUTO_TEST_CASE(no_callback_runs_after_its_subscription) {
 }
 
 BOOST_AUTO_TEST_CASE(of_many_cancels_one_calls) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < repetitions(200); ++round) {
     CancelToken token;
     int calls = 0;  // no atomic: the token is to be the only guard
     const auto subscription = token.subscribe([&] { ++calls; });

@@ -6,6 +6,7 @@
 
 #include "engine/exec/run_on.h"
 #include "engine/rail/retire.h"
+#include "test/read/repetitions.h"
 #include "test/support/read_rig.h"
 
 // Reads in real time on real threads: one per rail, and one home. What the virtual tests cannot see
@@ -81,7 +82,9 @@ class ThreadedRig {
     }
   }
   ~ThreadedRig() {
-    for (std::size_t i = 0; i < kRails; ++i) ports_[i].run(retire(std::move(rails_[i])));
+    for (std::size_t i = 0; i < kRails; ++i) {
+      BOOST_TEST(ports_[i].run(retire(std::move(rails_[i]))).ok());
+    }
   }
 
   std::unique_ptr<RigRead> make(CancelToken token) {
@@ -136,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_read_over_threads_is_byte_exact) {
 BOOST_AUTO_TEST_CASE(cancels_from_another_thread_at_any_time) {
   ThreadedRig rig;
   SeededRandom random(3);
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < repetitions(30); ++round) {
     CancelToken victims_token;
     const auto victim = rig.make(victims_token);
     const auto bystander = rig.make(CancelToken());
