@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,6 +31,9 @@ struct MockRailSpec {
 
 /// One local port, as a user writes it. A value.
 using RailSpec = std::variant<TcpRailSpec, VerbsRailSpec, MockRailSpec>;
+
+/// The most ports that one node may name (I8).
+inline constexpr std::size_t kMaxRailSpecs = 64;
 
 /// Reads one spec. Fails with kUnknownName for a scheme that does not exist, listing those that do,
 /// and with kInvalidArgument for anything malformed. Whether this build has the transport is the

@@ -38,6 +38,7 @@ class Transport {
   /// only.
   virtual Task<Result<void>> connect(RailEndpoint remote, TimePoint deadline) = 0;
 
+  /// Any thread, once connected.
   virtual const Capabilities& capabilities() const noexcept = 0;
 
   /// Starts one-sided reads. Never blocks, never fails at once: whatever happens to a slice, also
