@@ -93,10 +93,14 @@ Task<Result<void>> BlockFetch::query() {
   co_return ok_result();
 }
 
+std::uint64_t BlockFetch::max_slice_bytes() const noexcept {
+  return std::min(context_.options.max_read_bytes, context_.rails.max_slice_bytes());
+}
+
 Result<void> BlockFetch::plan() {
   const TimePoint begin = context_.clock.now();
   PlanLimits limits;
-  limits.max_read_bytes = context_.options.max_read_bytes;
+  limits.max_read_bytes = max_slice_bytes();
   limits.max_total_bytes = context_.options.destination_bytes;
   const RegionTable& regions = *context_.session.regions();
   auto planned = answer_.encoding == AnswerEncoding::kParts
@@ -130,7 +134,7 @@ Task<Result<void>> BlockFetch::read() {
   request.plan = plan_;
   request.chunks = chunks_;
   for (const auto& rail : context_.rails.rails()) request.rails.push_back(rail.get());
-  request.max_slice_bytes = context_.options.max_read_bytes;
+  request.max_slice_bytes = max_slice_bytes();
   if (options_.integrity == Integrity::kXxh3) {
     const TimePoint begin = context_.clock.now();
     request.expectation = expect_blocks(keys_->name_space, keys_->hashes, layout_->id(),

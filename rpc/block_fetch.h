@@ -47,6 +47,8 @@ class BlockFetch {
 
  private:
   Result<void> check_arguments() const;
+  /// The user's limit or the rails', whichever is less.
+  std::uint64_t max_slice_bytes() const noexcept;
   Task<Result<void>> query();
   Result<void> plan();
   Result<void> allocate();

@@ -20,6 +20,10 @@ SessionClient::SessionClient(asio::any_io_executor executor, Clock& clock,
       connection_(executor, clock, std::move(stream), *this, options.connection),
       scope_(executor) {}
 
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<std::unique_ptr<SessionClient>>> SessionClient::connect(
     asio::any_io_executor executor, Clock& clock, std::unique_ptr<ByteStream> stream,
     ClientOptions options, TimePoint deadline) {
@@ -55,6 +59,7 @@ Task<Result<void>> SessionClient::greet(TimePoint deadline) {
   features_ = answer.features;
   co_return ok_result();
 }
+#pragma GCC diagnostic pop
 
 Task<Result<std::vector<RailEndpoint>>> SessionClient::open_rails(
     std::vector<std::string> descriptions, TimePoint deadline) {

@@ -149,17 +149,17 @@ std::error_code make_error_code(Errc code) noexcept {
   return {static_cast<int>(code), corail_category()};
 }
 
-Error&& Error::at(Stage stage) && {
+Error Error::at(Stage stage) && {
   if (stage_ == Stage::kNone) stage_ = stage;
   return std::move(*this);
 }
 
-Error&& Error::on_peer(std::string_view peer) && {
+Error Error::on_peer(std::string_view peer) && {
   if (peer_.empty()) peer_ = peer;
   return std::move(*this);
 }
 
-Error&& Error::on_rail(std::string_view rail) && {
+Error Error::on_rail(std::string_view rail) && {
   if (rail_.empty()) rail_ = rail;
   return std::move(*this);
 }

@@ -89,9 +89,9 @@ class Error {
 
   /// Adds what an outer layer knows. A field that is already set is kept: the inner layer was
   /// nearer.
-  Error&& at(Stage stage) &&;
-  Error&& on_peer(std::string_view peer) &&;
-  Error&& on_rail(std::string_view rail) &&;
+  [[nodiscard]] Error at(Stage stage) &&;
+  [[nodiscard]] Error on_peer(std::string_view peer) &&;
+  [[nodiscard]] Error on_rail(std::string_view rail) &&;
 
   Errc code() const noexcept { return code_; }
   ErrorClass error_class() const noexcept { return corail::error_class(code_); }

@@ -20,7 +20,6 @@ class Event {
   void notify();
   /// Whether the next wait() returns at once.
   bool pending() const noexcept { return pending_; }
-  bool has_waiter() const noexcept { return waiter_.suspended(); }
 
   /// One waiter at a time. Not cancellable: whoever wants to stop it notifies it.
   Task<void> wait();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "engine/base/clock.h"
 #include "engine/base/ids.h"
@@ -36,7 +37,10 @@ class Port {
   PortIndex index() const noexcept { return index_; }
   /// The spec in its canonical text.
   const std::string& name() const noexcept { return name_; }
+  /// What carries its rails, as in RailEndpoint::transport.
+  std::string_view transport() const noexcept { return transport_name(spec_); }
   Executor& executor() const noexcept { return executor_; }
+  Clock& clock() const noexcept { return clock_; }
 
   /// The requester's side of a new rail from this port.
   std::unique_ptr<Transport> make_transport() const;

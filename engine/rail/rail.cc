@@ -1,5 +1,7 @@
 #include "engine/rail/rail.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <asio/post.hpp>
@@ -63,12 +65,14 @@ class Rail::Attachment final : public SliceSink {
   bool dry_ = false;  // had nothing when it was asked last
 };
 
-Rail::Rail(std::string name, asio::any_io_executor executor, std::unique_ptr<Transport> transport,
-           RailWindow window)
+Rail::Rail(std::string name, asio::any_io_executor executor, Clock& clock,
+           std::unique_ptr<Transport> transport, RailWindow window)
     : name_(std::move(name)),
       executor_(std::move(executor)),
+      clock_(clock),
       transport_(std::move(transport)),
       window_(window),
+      close_changed_(executor_),
       scope_(executor_),
       self_(std::make_shared<Rail*>(this)) {}
 
@@ -104,13 +108,6 @@ void Rail::attach(SliceSource& source) {
   }
   attachments_.push_back(std::move(attachment));
   pump();
-}
-
-void Rail::resume(SliceSource& source) {
-  Attachment* attachment = find(source);
-  CORAIL_CHECK(attachment != nullptr, "only an attached share can resume");
-  attachment->dry_ = false;
-  schedule_pump();
 }
 
 void Rail::detach(SliceSource& source) {
@@ -149,11 +146,31 @@ void Rail::begin_close() {
   scope_.spawn(close_transport());
 }
 
-Task<void> Rail::close_transport() { co_await transport_->close(); }
+Task<void> Rail::close_transport() {
+  co_await transport_->close();
+  closed_ = true;
+  close_changed_.notify();
+}
 
-Task<void> Rail::close() {
+Task<Result<void>> Rail::close() {
   begin_close();
+  bool expired = false;
+  const auto timer = clock_.make_timer(executor_);
+  timer->wait_until(clock_.now() + kRailCloseTime, [this, &expired](bool) {
+    expired = true;
+    close_changed_.notify();
+  });
+  while (!closed_ && !expired) co_await close_changed_.wait();
+  if (!closed_) {
+    co_return Error(
+        Errc::kStuck, Stage::kClose,
+        fmt::format("the rail's device has not closed it within {} s; check the device, and "
+                    "restart this process to have its memory back",
+                    std::chrono::duration_cast<std::chrono::seconds>(kRailCloseTime).count()))
+        .on_rail(name_);
+  }
   co_await scope_.join();
+  co_return ok_result();
 }
 
 void Rail::schedule_pump() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
+#include "engine/exec/event.h"
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
 #include "engine/rail/slice_source.h"
@@ -22,6 +24,9 @@ struct RailWindow {
   std::uint64_t max_slice_bytes = 0;
 };
 
+/// How long a rail's transport may take to close; contract 4 has no step behind it.
+inline constexpr Duration kRailCloseTime = std::chrono::seconds(5);
+
 /// What a rail has done so far.
 struct RailCounters {
   std::uint64_t bytes = 0;   // of slices that landed whole
@@ -34,12 +39,12 @@ struct RailCounters {
 /// a small read does not wait behind a big one.
 ///
 /// Owned by the peer's rail set; used on the port's executor only. A share must be detached, and
-/// the rail closed, before either is destroyed. A cancel does not reach in here: the share stops
-/// handing out slices and asks for a fence.
+/// the rail closed with success, before either is destroyed. The clock outlives it. A cancel does
+/// not reach in here: the share stops handing out slices and asks for a fence.
 class Rail {
  public:
-  Rail(std::string name, asio::any_io_executor executor, std::unique_ptr<Transport> transport,
-       RailWindow window);
+  Rail(std::string name, asio::any_io_executor executor, Clock& clock,
+       std::unique_ptr<Transport> transport, RailWindow window);
   ~Rail();
   Rail(const Rail&) = delete;
   Rail& operator=(const Rail&) = delete;
@@ -55,9 +60,6 @@ class Rail {
   /// Starts to pull slices from the share. It must stay alive until detach().
   void attach(SliceSource& source);
 
-  /// The share has slices again although it said it had none.
-  void resume(SliceSource& source);
-
   /// Ends pulling. Every slice of the share must have had its outcome.
   void detach(SliceSource& source);
 
@@ -66,7 +68,7 @@ class Rail {
   /// (contract 4).
   void abandon(SliceSource& source);
 
-  /// Time spent cutting and posting, which never blocks, for this share so far.
+  /// Wall time spent cutting and posting, which queues and never blocks, for this share so far.
   Duration submit_time(const SliceSource& source) const;
 
   /// See Transport::fence.
@@ -76,8 +78,10 @@ class Rail {
   /// device hangs. Idempotent.
   void begin_close();
 
-  /// The same, and returns when it is done. One caller at a time.
-  Task<void> close();
+  /// The same, and returns when it is done. Fails with kStuck when the transport has not closed
+  /// within kRailCloseTime: only then may the rail not be destroyed. One caller at a time; may be
+  /// called again.
+  Task<Result<void>> close();
 
  private:
   class Attachment;
@@ -94,6 +98,7 @@ class Rail {
 
   const std::string name_;
   const asio::any_io_executor executor_;
+  Clock& clock_;
   const std::unique_ptr<Transport> transport_;
   const RailWindow window_;
   std::list<std::unique_ptr<Attachment>> attachments_;
@@ -102,6 +107,8 @@ class Rail {
   std::uint32_t slices_in_flight_ = 0;
   bool pump_scheduled_ = false;
   bool closing_ = false;
+  bool closed_ = false;
+  Event close_changed_;
   TaskScope scope_;  // closing
   /// Keeps a scheduled pump from touching a rail that is gone.
   std::shared_ptr<Rail*> self_;

@@ -6,26 +6,36 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/exec/host_port.h"
 #include "engine/exec/when_all.h"
+#include "engine/rail/retire.h"
 
 namespace corail {
 namespace {
 
 std::string pair_name(const Port& port, const RailEndpoint& remote) {
-  return fmt::format("{}>{}:{}", port.name(), remote.address, remote.port);
+  return fmt::format("{}>{}", port.name(), format_host_port(remote.address, remote.port));
+}
+
+/// The endpoint is remote input (I5): what it says that it is need not be what this port speaks.
+Result<void> check_pair(const Port& port, const RailEndpoint& remote,
+                        const std::vector<RailEndpoint>& remotes) {
+  if (remote.transport == port.transport()) return ok_result();
+  std::string offered;
+  for (const RailEndpoint& other : remotes) {
+    offered += fmt::format("{}{}:{}", offered.empty() ? "" : ", ", other.transport,
+                           format_host_port(other.address, other.port));
+  }
+  return Error(Errc::kIncompatible, Stage::kConnect,
+               fmt::format("this end of the rail is '{}', the holder's is '{}'; the holder has {}; "
+                           "name rails of one transport, in the same order, on both hosts",
+                           port.transport(), remote.transport, offered))
+      .on_rail(pair_name(port, remote));
 }
 
 Task<Result<void>> connect_rail(Rail* rail, RailEndpoint remote, TimePoint deadline) {
   auto connected = co_await rail->connect(std::move(remote), deadline);
   co_return connected;
-}
-
-/// Takes the rail along: handlers that it still has queued on its executor run before it is
-/// destroyed there.
-Task<Result<void>> close_rail(std::unique_ptr<Rail> rail) {
-  co_await rail->close();
-  rail.reset();
-  co_return ok_result();
 }
 
 }  // namespace
@@ -38,6 +48,10 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
   CORAIL_CHECK(!ports.empty() && !remotes.empty(), "a rail has two ends");
   CORAIL_CHECK(rails_.empty(), "a rail set is opened once");
   const std::size_t count = std::max(ports.size(), remotes.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    auto fits = check_pair(*ports[i % ports.size()], remotes[i % remotes.size()], remotes);
+    if (!fits) co_return std::move(fits).error();
+  }
   std::vector<Branch<void>> branches;
   branches.reserve(count);
   rails_.reserve(count);
@@ -45,8 +59,8 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
     const Port& port = *ports[i % ports.size()];
     const RailEndpoint& remote = remotes[i % remotes.size()];
     const asio::any_io_executor executor = port.executor().asio_executor();
-    rails_.push_back(
-        std::make_unique<Rail>(pair_name(port, remote), executor, port.make_transport(), window));
+    rails_.push_back(std::make_unique<Rail>(pair_name(port, remote), executor, port.clock(),
+                                            port.make_transport(), window));
     branches.emplace_back(executor, connect_rail(rails_.back().get(), remote, deadline));
   }
   auto results = co_await when_all(std::move(branches), std::function<void(const Error&)>());
@@ -65,12 +79,20 @@ std::vector<std::string> RailSet::names() const {
   return names;
 }
 
+std::uint64_t RailSet::max_slice_bytes() const noexcept {
+  if (rails_.empty()) return 0;
+  // A connected transport's capabilities do not change, so that any thread may look.
+  std::uint64_t least = rails_.front()->capabilities().max_slice_bytes;
+  for (const auto& rail : rails_) least = std::min(least, rail->capabilities().max_slice_bytes);
+  return least;
+}
+
 Task<void> RailSet::close() {
   std::vector<Branch<void>> branches;
   branches.reserve(rails_.size());
   for (auto& rail : rails_) {
     const asio::any_io_executor executor = rail->executor();
-    branches.emplace_back(executor, close_rail(std::move(rail)));
+    branches.emplace_back(executor, retire(std::move(rail)));
   }
   rails_.clear();
   [[maybe_unused]] const auto closed =

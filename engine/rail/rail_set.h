@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,14 +29,19 @@ class RailSet {
 
   /// Opens a rail for every pair of ports. Pairs are made by index modulo, so that every port of
   /// both sides is used although their numbers differ. All connect at once; if one fails the others
-  /// are closed and the first error is returned. Once only.
+  /// are closed and the first error is returned. Fails with kIncompatible, before any connects,
+  /// where the ports of a pair are of different transports. Once only.
   Task<Result<void>> open(std::span<const std::unique_ptr<Port>> ports,
                           std::vector<RailEndpoint> remotes, RailWindow window, TimePoint deadline);
 
   std::span<const std::unique_ptr<Rail>> rails() const noexcept { return rails_; }
   std::vector<std::string> names() const;
 
-  /// Closes each rail and destroys it, on its own executor. Idempotent.
+  /// The most bytes of one slice that every rail takes; 0 without rails.
+  std::uint64_t max_slice_bytes() const noexcept;
+
+  /// Closes each rail and destroys it, on its own executor. A rail whose device hangs is waited for
+  /// no longer than kRailCloseTime, and then kept for ever (see retire()). Idempotent.
   Task<void> close();
 
  private:

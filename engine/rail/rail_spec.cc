@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <asio/ip/address.hpp>
 #include <charconv>
 #include <optional>
@@ -91,20 +92,11 @@ Result<RailSpec> parse_rail_spec(std::string_view text) {
                fmt::format("'{}': there is no transport '{}'; there are {}", text, scheme, kForms));
 }
 
-Result<std::vector<RailSpec>> parse_rail_specs(std::string_view text) {
-  std::vector<RailSpec> specs;
-  while (true) {
-    const auto comma = text.find(',');
-    auto spec = parse_rail_spec(text.substr(0, comma));
-    if (!spec.ok()) return std::move(spec).error();
-    if (specs.size() == kMaxRailSpecs) {
-      return Error(Errc::kInvalidArgument, Stage::kSetup,
-                   fmt::format("more than {} rails in one list", kMaxRailSpecs));
-    }
-    specs.push_back(std::move(spec).value());
-    if (comma == std::string_view::npos) return specs;
-    text.remove_prefix(comma + 1);
-  }
+std::string_view transport_name(const RailSpec& spec) noexcept {
+  // By index in the variant.
+  constexpr std::array<std::string_view, std::variant_size_v<RailSpec>> kNames{"tcp", "verbs",
+                                                                               "mock"};
+  return kNames[spec.index()];
 }
 
 std::string to_string(const RailSpec& spec) {

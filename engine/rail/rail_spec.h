@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 #include "engine/base/result.h"
 #include "engine/rail/mock/mock_link.h"
@@ -33,7 +32,7 @@ struct MockRailSpec {
 /// One local port, as a user writes it. A value.
 using RailSpec = std::variant<TcpRailSpec, VerbsRailSpec, MockRailSpec>;
 
-/// The most ports that one list may name (I8).
+/// The most ports that one node may name (I8).
 inline constexpr std::size_t kMaxRailSpecs = 64;
 
 /// Reads one spec. Fails with kUnknownName for a scheme that does not exist, listing those that do,
@@ -41,8 +40,8 @@ inline constexpr std::size_t kMaxRailSpecs = 64;
 /// port's business.
 Result<RailSpec> parse_rail_spec(std::string_view text);
 
-/// Reads specs separated by commas: at least one, at most kMaxRailSpecs.
-Result<std::vector<RailSpec>> parse_rail_specs(std::string_view text);
+/// What comes before the colon: "tcp", "verbs" or "mock".
+std::string_view transport_name(const RailSpec& spec) noexcept;
 
 /// The canonical text, which parse_rail_spec() reads back as the same spec.
 std::string to_string(const RailSpec& spec);

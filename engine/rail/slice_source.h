@@ -13,8 +13,7 @@ namespace corail {
 class SliceSource : public SliceSink {
  public:
   /// The next slice to post, at most `max_bytes` long, or nothing when there is none now. Once
-  /// nothing was returned the rail asks again only after an outcome of this source or
-  /// Rail::resume().
+  /// nothing was returned the rail asks again only after an outcome of this source.
   virtual std::optional<Slice> next(std::uint64_t max_bytes) noexcept = 0;
 
   virtual ReadContext context() const noexcept = 0;

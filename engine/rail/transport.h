@@ -18,7 +18,9 @@ struct Capabilities {
   std::uint64_t max_slice_bytes = 0;  // the transport's limit for one slice
   std::uint32_t max_slices =
       0;  // posted and without an outcome, at most, over all channels of the rail
-  bool reports_landing = false;     // whether SliceSink::on_landed is called
+  bool reports_landing = false;  // whether SliceSink::on_landed is called
+  /// Whether a fence flushes its own sink's slices only. Where not, it is the last resort.
+  bool fence_is_local = false;
   bool needs_registration = false;  // whether destinations must lie in registered memory
 };
 
@@ -36,6 +38,7 @@ class Transport {
   /// only.
   virtual Task<Result<void>> connect(RailEndpoint remote, TimePoint deadline) = 0;
 
+  /// Any thread, once connected.
   virtual const Capabilities& capabilities() const noexcept = 0;
 
   /// Starts one-sided reads. Never blocks, never fails at once: whatever happens to a slice, also
@@ -49,8 +52,9 @@ class Transport {
   /// again. Fails with kStuck when the device did not answer within `deadline`.
   virtual Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) = 0;
 
-  /// Gives every posted slice its outcome, then lets go of channels. Idempotent. No fault can stop
-  /// it.
+  /// Gives every posted slice its outcome, then lets go of channels. Idempotent. No fault of the
+  /// path or the peer can stop it; a device that hangs can, and then it never returns: whoever
+  /// waits for it bounds the wait (Rail::close).
   virtual Task<void> close() = 0;
 
   /// Whether slices posted now have a chance; false after a channel was lost.

@@ -10,6 +10,9 @@ namespace corail {
 class CancelToken {
  public:
   CancelToken();
+  // No moves: a token that was moved from would have no state to cancel.
+  CancelToken(const CancelToken& other) = default;
+  CancelToken& operator=(const CancelToken& other) = default;
 
   /// Asks. Calls what was subscribed, on this thread, once.
   void cancel();

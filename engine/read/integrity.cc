@@ -143,7 +143,6 @@ IntegrityOutcome join_verifiers(std::span<BlockVerifier* const> verifiers,
       continue;
     }
     if (outcome.mismatched_blocks++ == 0) outcome.first_mismatch = block;
-    if (outcome.mismatches.size() < kMaxListedMismatches) outcome.mismatches.push_back(block);
   }
   return outcome;
 }

@@ -24,14 +24,10 @@ struct BlockExpectation {
 BlockExpectation expect_blocks(std::string_view name_space, std::span<const std::string> hashes,
                                std::uint64_t layout_id, std::vector<std::uint64_t> checksums);
 
-/// The most positions that an IntegrityOutcome lists (I8).
-inline constexpr std::size_t kMaxListedMismatches = 16;
-
 struct IntegrityOutcome {
   std::uint64_t verified_bytes = 0;  // of the blocks that match
   std::uint32_t mismatched_blocks = 0;
-  std::uint32_t first_mismatch = 0;       // meaningless where none mismatches
-  std::vector<std::uint32_t> mismatches;  // positions, ascending, at most kMaxListedMismatches
+  std::uint32_t first_mismatch = 0;  // the lowest position; meaningless where none mismatches
 };
 
 /// Hashes what lands through one rail, segment by segment, while the bytes are in the cache, into

@@ -21,7 +21,10 @@ class Owner {
   virtual Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) = 0;
 
   /// Tells the owner to send nothing more for this read (contract 3). Returns when the owner has
-  /// said so, or failed to.
+  /// said so, or failed to. The owner refuses what is asked for later; slices that its rails have
+  /// admitted before may still be sent after the answer. So the answer makes the wait shorter and
+  /// proves nothing: each rail's own fence does. (On tcp that is local, and what still comes goes
+  /// nowhere.)
   virtual Task<Result<void>> quiesce(ReadId read, TimePoint deadline) = 0;
 
   /// Gives the lease back. Idempotent; may overtake the query, which then leaves a tombstone at the

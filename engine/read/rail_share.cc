@@ -9,10 +9,11 @@
 
 namespace corail {
 
-RailShare::RailShare(SharedRead& read, Rail& rail, std::unique_ptr<BlockVerifier> verifier,
-                     Clock& clock, Duration fence_deadline)
+RailShare::RailShare(SharedRead& read, Rail& rail, std::vector<std::uint64_t> region_keys,
+                     std::unique_ptr<BlockVerifier> verifier, Clock& clock, Duration fence_deadline)
     : read_(read),
       rail_(rail),
+      region_keys_(std::move(region_keys)),
       verifier_(std::move(verifier)),
       clock_(clock),
       fence_deadline_(fence_deadline),
@@ -39,23 +40,35 @@ Task<Result<void>> RailShare::run() {
 }
 
 Task<void> RailShare::make_quiescent() {
-  auto fenced = co_await rail_.fence(*this, clock_.now() + fence_deadline_);
+  // The ladder of contract 4: wait, fence, close.
+  const TimePoint deadline = clock_.now() + fence_deadline_;
+  if (!rail_.capabilities().fence_is_local) {
+    // A fence would flush the other reads' slices as well. The window is small, so what is in it
+    // has mostly landed by then.
+    co_await wait_for_outcomes(clock_.now() + fence_deadline_ / 2);
+    if (in_flight_.empty()) co_return;
+  }
+  auto fenced = co_await rail_.fence(*this, deadline);
   if (fenced) co_return;
-  // The last step of the ladder (contract 4): without the device nothing of it writes any more.
-  // Closing gives every slice its outcome, and is waited for as long as a fence.
+  // Without the device nothing of it writes any more. Closing gives every slice its outcome, and is
+  // waited for as long as a fence.
   rail_.begin_close();
+  co_await wait_for_outcomes(clock_.now() + fence_deadline_);
+  if (!in_flight_.empty()) {
+    ++errors_;
+    stuck_ = std::move(fenced).error().at(Stage::kWait);
+  }
+}
+
+Task<void> RailShare::wait_for_outcomes(TimePoint until) {
   bool expired = false;
   const auto timer = clock_.make_timer(rail_.executor());
-  timer->wait_until(clock_.now() + fence_deadline_, [this, &expired](bool) {
+  timer->wait_until(until, [this, &expired](bool) {
     expired = true;
     changed_.notify();
   });
   while (!in_flight_.empty() && !expired) {
     co_await changed_.wait();
-  }
-  if (!in_flight_.empty()) {
-    ++errors_;
-    stuck_ = std::move(fenced).error().at(Stage::kWait);
   }
 }
 
@@ -91,10 +104,10 @@ bool RailShare::has_fair_part() const noexcept {
 std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   if (giving_up()) return std::nullopt;
   if (!flushed_.empty()) {
-    const Slice slice = flushed_.back();
+    const Flushed again = flushed_.back();
     flushed_.pop_back();
-    started(slice);
-    return slice;
+    started(again.slice, again.reposts + 1);
+    return again.slice;
   }
   if (has_fair_part()) return std::nullopt;
   const std::optional<SliceCursor::Cut> cut = read_.cursor.take(max_bytes);
@@ -108,30 +121,31 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   Slice slice;
   slice.region = span.region_id;
   slice.remote_offset = span.remote_offset + within;
-  slice.remote_key = read_.region_keys.empty() ? 0 : read_.region_keys[span.region];
+  slice.remote_key = region_keys_.empty() ? 0 : region_keys_[span.region];
   slice.destination = read_.chunk_bases[span.chunk] + span.chunk_offset + within;
   slice.length = cut->length;
   slice.tag = cut->linear;
-  started(slice);
+  started(slice, 0);
   return slice;
 }
 
-void RailShare::started(const Slice& slice) {
+void RailShare::started(const Slice& slice, std::uint32_t reposts) {
   Progress progress;
   progress.tag = slice.tag;
   progress.length = slice.length;
+  progress.reposts = reposts;
   in_flight_.push_back(progress);
   ++reads_posted_;
 }
 
-std::uint64_t RailShare::ended(const Slice& slice) noexcept {
+RailShare::Progress RailShare::ended(const Slice& slice) noexcept {
   const auto found = std::find_if(in_flight_.begin(), in_flight_.end(),
                                   [&](const Progress& entry) { return entry.tag == slice.tag; });
   CORAIL_CHECK(found != in_flight_.end(), "a slice has one outcome");
-  const std::uint64_t landed = found->landed;
+  const Progress progress = *found;
   *found = in_flight_.back();
   in_flight_.pop_back();
-  return landed;
+  return progress;
 }
 
 void RailShare::fail(Error error) noexcept {
@@ -141,9 +155,10 @@ void RailShare::fail(Error error) noexcept {
 
 void RailShare::hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept {
   if (!verifier_ || giving_up()) return;
-  const TimePoint begin = clock_.now();
+  // What our own code costs passes on the machine's clock, also where time is virtual.
+  const TimePoint begin = machine_now();
   verifier_->landed(slice.tag + from, slice.tag + to);
-  verify_time_ += clock_.now() - begin;
+  verify_time_ += machine_now() - begin;
 }
 
 void RailShare::on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept {
@@ -154,32 +169,47 @@ void RailShare::on_landed(const Slice& slice, std::uint64_t from, std::uint64_t 
   hash(slice, from, to);
 }
 
+void RailShare::flushed(const Slice& slice, std::uint32_t reposts) noexcept {
+  if (!rail_.usable()) {
+    // Posted again it would be flushed again, for ever.
+    fail(Error(Errc::kConnectionLost, "the rail went down while slices were posted on it"));
+    return;
+  }
+  if (reposts >= kMaxRepostsPerSlice) {
+    fail(Error(Errc::kRailFailed,
+               fmt::format("a slice of {} bytes was flushed {} times although nobody here gave it "
+                           "up; check the rail's device and the holder",
+                           slice.length, reposts + 1)));
+    return;
+  }
+  // Not a failure: whoever fenced did it for a read of his own. Its bytes count when they land
+  // again.
+  if (verifier_) verifier_->restart(slice.tag, slice.tag + slice.length);
+  Flushed again;
+  again.slice = slice;
+  again.reposts = reposts;
+  flushed_.push_back(again);
+}
+
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
-  const std::uint64_t reported = ended(slice);
+  const Progress progress = ended(slice);
   const bool reports = rail_.capabilities().reports_landing;
-  if (outcome.ok() && reports && reported != slice.length) {
+  if (outcome.ok() && reports && progress.landed != slice.length) {
     // A device that says it is done although it is not (I3). Hashing would find it as well, but not
     // every read is hashed.
     fail(Error(
         Errc::kByteCountMismatch,
         fmt::format("a slice of {} bytes ended well after {} of them; check the rail's device",
-                    slice.length, reported)));
+                    slice.length, progress.landed)));
   } else if (outcome.ok()) {
     if (!reports) hash(slice, 0, slice.length);
     landed_bytes_ += slice.length;
     read_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
   } else if (outcome.error().code() != Errc::kFlushed) {
     fail(std::move(outcome).error());
-  } else if (giving_up()) {
-    // By our own fence, or by one that came first.
-  } else if (!rail_.usable()) {
-    // Posted again it would be flushed again, for ever.
-    fail(Error(Errc::kConnectionLost, "the rail went down while slices were posted on it"));
-  } else {
-    // Not a failure: whoever fenced did it for a read of his own. Its bytes count when they land
-    // again.
-    if (verifier_) verifier_->restart(slice.tag, slice.tag + slice.length);
-    flushed_.push_back(slice);
+  } else if (!giving_up()) {
+    // Else by our own fence, or by one that came first.
+    flushed(slice, progress.reposts);
   }
   if (in_flight_.empty() || failure_) changed_.notify();
 }

@@ -9,12 +9,13 @@
 namespace corail {
 
 /// Where the time of one read went. The stages follow each other on the home executor, except
-/// `submit`, which is the time of posting, summed over the rails, and is part of the time that
-/// `wait` covers.
+/// `submit`, which is summed over the rails and is part of the time that `wait` covers.
 struct StageTimes {
-  Duration query{};   // asking the holder, until its answer is decoded
-  Duration plan{};    // checking, planning, allocating the destination
-  Duration submit{};  // of cutting and posting slices, which never blocks
+  Duration query{};  // asking the holder, until its answer is decoded
+  Duration plan{};   // checking, planning, allocating the destination
+  /// Wall time of cutting slices and queuing their requests. The socket calls that send them come
+  /// later and are not in it.
+  Duration submit{};
   Duration wait{};  // until every slice has ended; hashing on the receiving threads is hidden here
   Duration verify{};  // integrity work that is left for the join
   Duration commit{};  // the owner's confirmation
@@ -43,7 +44,7 @@ struct ReadReport {
   std::uint64_t needed_bytes = 0;
   std::uint64_t read_bytes = 0;
   std::uint64_t verified_bytes = 0;
-  Duration verify_cpu{};  // hashing on the receiving threads, summed over the rails
+  Duration verify_cpu{};  // hashing on the receiving threads, machine time, summed over the rails
   std::vector<RailReport> rails;
 };
 

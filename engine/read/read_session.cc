@@ -33,9 +33,8 @@ ReadSession::ReadSession(asio::any_io_executor home, Clock& clock, Owner& owner,
       clock_(clock),
       owner_(owner),
       request_(std::move(request)),
-      shared_(request_.plan, bases_of(request_.chunks), request_.region_keys,
-              ReadContext{request_.read, state_.epoch()}, request_.max_slice_bytes,
-              static_cast<std::uint32_t>(request_.rails.size())),
+      shared_(request_.plan, bases_of(request_.chunks), ReadContext{request_.read, state_.epoch()},
+              request_.max_slice_bytes, static_cast<std::uint32_t>(request_.rails.size())),
       scope_(home_),
       self_(std::make_shared<ReadSession*>(this)) {}
 
@@ -43,13 +42,15 @@ ReadSession::~ReadSession() { *self_ = nullptr; }
 
 void ReadSession::build_shares() {
   shares_.reserve(request_.rails.size());
-  for (Rail* rail : request_.rails) {
+  request_.region_keys.resize(request_.rails.size());
+  for (std::size_t i = 0; i < request_.rails.size(); ++i) {
     std::unique_ptr<BlockVerifier> verifier;
     if (request_.expectation) {
       verifier = std::make_unique<BlockVerifier>(request_.plan, shared_.chunk_bases);
     }
-    shares_.push_back(std::make_shared<RailShare>(shared_, *rail, std::move(verifier), clock_,
-                                                  request_.fence_deadline));
+    shares_.push_back(
+        std::make_shared<RailShare>(shared_, *request_.rails[i], std::move(request_.region_keys[i]),
+                                    std::move(verifier), clock_, request_.fence_deadline));
   }
 }
 
@@ -171,7 +172,24 @@ Result<void> ReadSession::may_start() const {
   if (clock_.now() >= request_.deadline) {
     return Error(Errc::kDeadline, Stage::kSubmit, "no time was left when the read began");
   }
-  return ok_result();
+  return check_keys();
+}
+
+Result<void> ReadSession::check_keys() const {
+  const auto& keys = request_.region_keys;
+  if (keys.empty()) return ok_result();
+  std::size_t regions = 0;
+  for (const BlockPlan::Span& span : request_.plan->spans()) {
+    regions = std::max<std::size_t>(regions, span.region + std::size_t{1});
+  }
+  const bool enough = std::all_of(keys.begin(), keys.end(), [regions](const auto& of_rail) {
+    return of_rail.empty() || of_rail.size() >= regions;
+  });
+  if (enough && keys.size() == request_.rails.size()) return ok_result();
+  return Error(Errc::kInvalidArgument, Stage::kSubmit,
+               fmt::format("keys of {} rails for {} rails, and each needs one for each of the "
+                           "holder's {} regions; ask the holder for its region table again",
+                           keys.size(), request_.rails.size(), regions));
 }
 
 Task<Result<void>> ReadSession::run(ReadReport& report) {

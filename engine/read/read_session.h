@@ -29,9 +29,11 @@ struct ReadRequest {
 
   ReadId read;
   std::shared_ptr<const BlockPlan> plan;
-  std::vector<SlabChunk> chunks;           // by index in plan->chunks()
-  std::vector<std::uint64_t> region_keys;  // by index in the region table; empty for tcp
-  std::vector<Rail*> rails;                // at least one
+  std::vector<SlabChunk> chunks;  // by index in plan->chunks()
+  std::vector<Rail*> rails;       // at least one
+  /// The holder's keys for each rail, because they are per port: by index in `rails`, then in the
+  /// region table. Empty where no rail needs keys, as is the vector of a rail that does not.
+  std::vector<std::vector<std::uint64_t>> region_keys;
   std::uint64_t max_slice_bytes = 0;
   std::optional<BlockExpectation> expectation;  // none: nothing is hashed
   TimePoint deadline{};  // the caller's, or the lease's end less a margin, whichever is sooner
@@ -60,6 +62,7 @@ class ReadSession {
 
  private:
   Result<void> may_start() const;
+  Result<void> check_keys() const;
   Task<Result<void>> attempt(ReadReport& report);
   void build_shares();
   void stop(Error reason);

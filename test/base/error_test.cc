@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 #include <system_error>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace corail {
@@ -51,6 +53,17 @@ BOOST_AUTO_TEST_CASE(only_faults_of_the_path_are_transport_errors) {
   }
 }
 
+// A reference into a temporary would dangle at the end of the statement that binds it.
+BOOST_AUTO_TEST_CASE(what_is_added_comes_back_by_value) {
+  static_assert(std::is_same_v<decltype(Error().at(Stage::kWait)), Error>);
+  static_assert(std::is_same_v<decltype(Error().on_peer("")), Error>);
+  static_assert(std::is_same_v<decltype(Error().on_rail("")), Error>);
+  const Error& bound = Error(Errc::kBusy, "a sentence that is too long to be kept within a string")
+                           .at(Stage::kWait)
+                           .on_peer("10.0.0.2:7700");
+  BOOST_TEST(contains(bound.to_string(), "too long to be kept"));
+}
+
 BOOST_AUTO_TEST_CASE(converts_to_an_error_code_of_its_own_category) {
   const std::error_code code = Errc::kBusy;
   BOOST_TEST((code == Errc::kBusy));
@@ -75,9 +88,9 @@ BOOST_AUTO_TEST_CASE(the_inner_layer_knows_better) {
 BOOST_AUTO_TEST_CASE(the_line_tells_everything_that_is_known) {
   for (unsigned known = 0; known < 16; ++known) {
     Error error(Errc::kRailFailed, (known & 8U) != 0 ? "the sentence" : "");
-    if ((known & 1U) != 0) std::move(error).at(Stage::kWait);
-    if ((known & 2U) != 0) std::move(error).on_peer("P");
-    if ((known & 4U) != 0) std::move(error).on_rail("R");
+    if ((known & 1U) != 0) error = std::move(error).at(Stage::kWait);
+    if ((known & 2U) != 0) error = std::move(error).on_peer("P");
+    if ((known & 4U) != 0) error = std::move(error).on_rail("R");
     const std::string line = error.to_string();
     BOOST_TEST_CONTEXT(line) {
       BOOST_TEST(line.starts_with("rail failed"));

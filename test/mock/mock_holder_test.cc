@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <memory>
 #include <vector>
 
 #include "test/support/held_blocks.h"
@@ -72,6 +73,17 @@ BOOST_AUTO_TEST_CASE(what_is_admitted_is_pinned_until_it_ends) {
   channel->end(1);
   BOOST_TEST(held.pins() == 0U);
   BOOST_TEST(!channel->copy(1, 0, 1, bytes.data()));
+}
+
+BOOST_AUTO_TEST_CASE(channels_that_were_closed_are_not_kept) {
+  const RailEndpoint endpoint = holder.admit_session(SessionId(1), token_of(1), held);
+  auto closed = *net.connect(endpoint);
+  const std::weak_ptr<MockChannel> watched = closed;
+  closed->shut();
+  closed.reset();
+  const auto open = *net.connect(endpoint);
+  BOOST_TEST(watched.expired());
+  BOOST_TEST(open->admit(1, ReadContext{}, first_bytes(100)).ok());
 }
 
 BOOST_AUTO_TEST_CASE(a_dropped_session_holds_nothing_and_serves_nothing) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <map>
+#include <type_traits>
 #include <vector>
 
 #include "test/support/held_blocks.h"
@@ -157,6 +158,18 @@ BOOST_AUTO_TEST_CASE(whose_slices_a_fence_flushes) {
     wire.world.run_until_idle();
     BOOST_TEST((other.outcomes[2] == (shared ? Errc::kFlushed : Errc{})));
   }
+}
+
+/// A reference into the temporary would dangle once it is bound.
+BOOST_AUTO_TEST_CASE(faults_are_described_by_value) {
+  static_assert(std::is_same_v<decltype(Fault(FaultKind::kLate, 0).at_packet(1)), Fault>);
+  static_assert(std::is_same_v<decltype(Fault(FaultKind::kLate, 0).by(Duration(1))), Fault>);
+  static_assert(std::is_same_v<decltype(Fault(FaultKind::kLate, 0).of(1)), Fault>);
+  const Fault& bound = Fault(FaultKind::kLate, 4).at_packet(1).by(Duration(2)).of(3);
+  BOOST_TEST(bound.slice == 4U);
+  BOOST_TEST(bound.packet == 1U);
+  BOOST_TEST((bound.delay == Duration(2)));
+  BOOST_TEST(bound.amount == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(a_fence_of_nothing_is_free) {

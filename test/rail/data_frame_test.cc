@@ -49,15 +49,15 @@ std::array<std::byte, kSize> random_bytes(Random& random) {
 BOOST_AUTO_TEST_SUITE(data_frame)
 
 BOOST_AUTO_TEST_CASE(the_bytes_on_the_wire_never_change) {
-  Preface preface;
+  ChannelPreface preface;
   for (std::size_t i = 0; i < preface.token.size(); ++i) {
     preface.token[i] = static_cast<std::uint8_t>(0xA0 + i);
   }
   BOOST_TEST(hex(encode(preface)) ==
              "636f7261696c44310100000000000000a0a1a2a3a4a5a6a7a8a9aaabacadaeaf");
-  PrefaceAnswer answer;
+  ChannelPrefaceAnswer answer;
   answer.answer = ChannelAnswer::kUnknownToken;
-  BOOST_TEST(hex(encode(answer)) == "636f7261696c44310100000001000000");
+  BOOST_TEST(hex(encode(answer)) == "636f7261696c41310100000001000000");
   BOOST_TEST(hex(encode(some_read())) ==
              "01000000040302011817161514131211282726252423222130201000000000004847464544434241"
              "5857565554535251");
@@ -72,13 +72,27 @@ BOOST_AUTO_TEST_CASE(what_was_encoded_is_decoded) {
   const auto reply = decode_reply(encode(some_data()));
   BOOST_REQUIRE(reply.ok());
   BOOST_TEST(hex(encode(*reply)) == hex(encode(some_data())));
-  Preface preface;
+  ChannelPreface preface;
   preface.version = 9;  // to be answered, not to be dropped
   preface.token[3] = 77;
-  const auto decoded = decode_preface(encode(preface));
+  const auto decoded = decode_channel_preface(encode(preface));
   BOOST_REQUIRE(decoded.ok());
   BOOST_TEST(decoded->version == 9U);
   BOOST_TEST((decoded->token == preface.token));
+}
+
+BOOST_AUTO_TEST_CASE(a_preface_that_comes_back_is_no_answer) {
+  const ChannelPrefaceBytes preface = encode(ChannelPreface());
+  const auto echoed = std::span(preface).first<kChannelPrefaceAnswerBytes>();
+  BOOST_TEST(!decode_channel_preface_answer(echoed).ok());
+}
+
+BOOST_AUTO_TEST_CASE(answers_out_of_range_are_refused_unless_they_are_of_another_version) {
+  ChannelPrefaceAnswer answer;
+  answer.answer = static_cast<ChannelAnswer>(4);
+  BOOST_TEST(!decode_channel_preface_answer(encode(answer)).ok());
+  answer.version = 2;
+  BOOST_TEST(decode_channel_preface_answer(encode(answer)).ok());
 }
 
 BOOST_AUTO_TEST_CASE(values_out_of_range_are_refused) {
@@ -109,21 +123,25 @@ BOOST_AUTO_TEST_CASE(values_out_of_range_are_refused) {
   BOOST_TEST(!decode_reply(encode(reply)).ok());
   reply.kind = ReplyKind::kRefused;
   BOOST_TEST(!decode_reply(encode(reply)).ok());
-  reply.refusal = static_cast<Refusal>(5);
+  reply.refusal = static_cast<Refusal>(3);
   BOOST_TEST(!decode_reply(encode(reply)).ok());
+  for (const Errc code : {Errc::kLeaseExpired, Errc::kRefused}) {
+    BOOST_TEST((errc_of(refusal_of(code)) == code));
+  }
+  BOOST_TEST((errc_of(refusal_of(Errc::kOutOfMemory)) == Errc::kRefused));
 }
 
 BOOST_AUTO_TEST_CASE(a_foreign_protocol_shows_at_its_first_byte) {
-  const PrefaceBytes preface = encode(Preface());
+  const ChannelPrefaceBytes preface = encode(ChannelPreface());
   for (std::size_t size = 0; size <= preface.size(); ++size) {
-    BOOST_TEST(may_be_preface(std::span(preface).first(size)));
+    BOOST_TEST(may_be_channel_preface(std::span(preface).first(size)));
   }
   for (std::size_t wrong = 0; wrong < kChannelMagic.size(); ++wrong) {
-    PrefaceBytes other = preface;
+    ChannelPrefaceBytes other = preface;
     other[wrong] ^= std::byte{1};
-    BOOST_TEST(may_be_preface(std::span(other).first(wrong)));
-    BOOST_TEST(!may_be_preface(std::span(other).first(wrong + 1)));
-    BOOST_TEST(!decode_preface(other).ok());
+    BOOST_TEST(may_be_channel_preface(std::span(other).first(wrong)));
+    BOOST_TEST(!may_be_channel_preface(std::span(other).first(wrong + 1)));
+    BOOST_TEST(!decode_channel_preface(other).ok());
   }
 }
 

@@ -21,14 +21,23 @@ RailEndpoint FakeHolder::endpoint() const {
   return endpoint;
 }
 
-Task<void> FakeHolder::accept() {
+Task<void> FakeHolder::accept_with(ChannelPrefaceAnswer answer) {
   std::error_code error;
   tcp::socket accepted = co_await acceptor_.async_accept(into(error));
   socket_ = std::make_unique<DataSocket>(std::move(accepted));
-  PrefaceBytes preface{};
+  ChannelPrefaceBytes preface{};
   co_await socket_->receive_all(std::span(preface));
-  const PrefaceAnswerBytes answer = encode(PrefaceAnswer());
-  co_await socket_->send_all(std::span(answer));
+  const ChannelPrefaceAnswerBytes told = encode(answer);
+  co_await socket_->send_all(std::span(told));
+}
+
+Task<void> FakeHolder::echo() {
+  std::error_code error;
+  tcp::socket accepted = co_await acceptor_.async_accept(into(error));
+  socket_ = std::make_unique<DataSocket>(std::move(accepted));
+  ChannelPrefaceBytes preface{};
+  co_await socket_->receive_all(std::span(preface));
+  co_await socket_->send_all(std::span(preface));
 }
 
 Task<Request> FakeHolder::next_request() {
@@ -71,11 +80,11 @@ Task<std::unique_ptr<DataSocket>> dial(asio::io_context& context, RailEndpoint e
 Task<std::unique_ptr<DataSocket>> dial_in(asio::io_context& context, RailEndpoint endpoint) {
   auto socket = co_await dial(context, endpoint);
   if (socket == nullptr) co_return socket;
-  Preface preface;
+  ChannelPreface preface;
   preface.token = endpoint.token;
-  const PrefaceBytes bytes = encode(preface);
+  const ChannelPrefaceBytes bytes = encode(preface);
   co_await socket->send_all(std::span(bytes));
-  PrefaceAnswerBytes answer{};
+  ChannelPrefaceAnswerBytes answer{};
   const auto state = co_await socket->receive_all(std::span(answer));
   if (state != Transferred::State::kSome) socket.reset();
   co_return socket;

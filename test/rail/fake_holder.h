@@ -23,8 +23,11 @@ class FakeHolder {
 
   RailEndpoint endpoint() const;
 
-  /// Waits for a channel and lets it in.
-  Task<void> accept();
+  /// Waits for a channel and lets it in, or says something else.
+  Task<void> accept() { return accept_with(ChannelPrefaceAnswer()); }
+  Task<void> accept_with(ChannelPrefaceAnswer answer);
+  /// Waits for a channel and sends back whatever comes.
+  Task<void> echo();
   Task<Request> next_request();
   Task<void> send(std::span<const std::byte> bytes);
   Task<void> send_header(OpKey op, std::uint64_t offset, std::uint64_t length);

@@ -196,10 +196,52 @@ BOOST_AUTO_TEST_CASE(what_a_holder_may_not_say_is_refused) {
   World world(2);
   BOOST_TEST(takes(world, {data(world.keys[0], 0, world.lengths[0])}));
   BOOST_TEST(!takes(world, {data(world.keys[0], 0, 1)}));
+  // Nobody asked for it.
+  BOOST_TEST(!takes(world, {cancelled(world.keys[1])}));
+  BOOST_TEST(world.sink.count(Errc::kFlushed) == 0U);
+  std::vector<Slice> given_up;
+  world.slices.give_up(world.sink, given_up);
   BOOST_TEST(takes(world, {cancelled(world.keys[1])}));
   BOOST_TEST(!takes(world, {cancelled(world.keys[1])}));
-  BOOST_TEST(world.sink.count(Errc::kFlushed) == 1U);
   BOOST_TEST(world.sink.breaches() == 0U);
+}
+
+/// A CANCEL names a read, and ends the slices of all its sinks that were asked for before.
+BOOST_AUTO_TEST_CASE(the_fence_of_another_sink_of_the_same_read_flushes) {
+  asio::io_context context;
+  RecordingSink fenced(context.get_executor());
+  RecordingSink other(context.get_executor());
+  InFlight slices(4);
+  const auto start = [&](SliceSink& sink, ReadId read, std::uint64_t tag) {
+    PostedSlice posted;
+    posted.slice.length = 100;
+    posted.slice.tag = tag;
+    posted.context.read = read;
+    posted.sink = &sink;
+    slices.add(posted);
+    return slices.start_next()->first;
+  };
+  start(fenced, ReadId(1), 0);
+  const OpKey same_read = start(other, ReadId(1), 1);
+  const OpKey other_read = start(other, ReadId(2), 2);
+  std::vector<Slice> given_up;
+  BOOST_TEST(slices.give_up(fenced, given_up).size() == 1U);
+  const OpKey later = start(other, ReadId(1), 3);
+  const auto cancelled = [&](OpKey op) {
+    ReplyReader reader(slices, 4096);
+    Reply reply;
+    reply.kind = ReplyKind::kCancelled;
+    reply.op = op;
+    const ReplyBytes header = encode(reply);
+    const iovec target = reader.targets().front();
+    std::memcpy(target.iov_base, header.data(), header.size());
+    return reader.advance(header.size()).ok();
+  };
+  BOOST_TEST(cancelled(same_read));
+  BOOST_TEST(other.count(Errc::kFlushed) == 1U);
+  BOOST_TEST(!cancelled(other_read));
+  BOOST_TEST(!cancelled(later));
+  BOOST_TEST(other.outcome_count() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(given_up_slices_are_drained_without_a_trace) {

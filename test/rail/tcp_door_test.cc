@@ -1,3 +1,6 @@
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <span>
@@ -5,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/clock.h"
 #include "engine/base/random.h"
 #include "engine/exec/task_scope.h"
 #include "test/rail/fake_holder.h"
@@ -63,13 +67,13 @@ Task<void> speak_foreign_protocols(TcpRig& rig) {
 
 Task<void> speak_another_version(TcpRig& rig) {
   const auto socket = co_await dial(rig.context, rig.endpoint);
-  Preface preface;
+  ChannelPreface preface;
   preface.version = kChannelVersion + 1;
-  const PrefaceBytes bytes = encode(preface);
+  const ChannelPrefaceBytes bytes = encode(preface);
   co_await socket->send_all(std::span(bytes));
-  PrefaceAnswerBytes answered{};
+  ChannelPrefaceAnswerBytes answered{};
   co_await socket->receive_all(std::span(answered));
-  const auto answer = decode_preface_answer(answered);
+  const auto answer = decode_channel_preface_answer(answered);
   BOOST_TEST((answer.ok() && answer->answer == ChannelAnswer::kOtherVersion));
   BOOST_TEST((answer.ok() && answer->version == kChannelVersion));
   const std::uint64_t more = co_await drain(*socket);
@@ -77,16 +81,33 @@ Task<void> speak_another_version(TcpRig& rig) {
   co_await rig.door.close();
 }
 
-/// Silent connections are closed at their deadline; those beyond the bound at once.
+/// As many silent strangers as the door bears, and more, lock out nobody: the oldest goes.
 Task<void> crowd_the_door(TcpRig& rig) {
   std::vector<std::unique_ptr<DataSocket>> silent;
-  for (std::size_t i = 0; i < kMaxHalfOpen; ++i) {
+  for (std::size_t i = 0; i < kMaxHalfOpen + 10; ++i) {
     auto socket = co_await dial(rig.context, rig.endpoint);
     silent.push_back(std::move(socket));
   }
-  const auto one_more = co_await dial(rig.context, rig.endpoint);
-  const std::uint64_t answered = co_await drain(*one_more);
-  BOOST_TEST(answered == 0U);
+  co_await serve_one_honest_slice(rig);
+  const auto state_of = [](DataSocket& socket) {
+    std::byte byte{};
+    iovec target{&byte, 1};
+    return socket.receive(std::span(&target, 1)).state;
+  };
+  for (std::size_t i = 0; i < 10; ++i) {
+    BOOST_TEST((state_of(*silent[i]) == Transferred::State::kEnded));
+  }
+  BOOST_TEST((state_of(*silent.back()) == Transferred::State::kLater));
+  co_await rig.door.close();
+}
+
+/// Silent connections are closed at their deadline.
+Task<void> say_nothing(TcpRig& rig) {
+  std::vector<std::unique_ptr<DataSocket>> silent;
+  for (std::size_t i = 0; i < 10; ++i) {
+    auto socket = co_await dial(rig.context, rig.endpoint);
+    silent.push_back(std::move(socket));
+  }
   for (const auto& socket : silent) {
     const std::uint64_t late = co_await drain(*socket);
     BOOST_TEST(late == 0U);
@@ -166,7 +187,53 @@ Task<void> drop_a_stalled_session(TcpRig& rig) {
   co_await rig.door.close();
 }
 
+/// Lets everything that is ready on this thread run.
+Task<void> settle(asio::io_context& context) {
+  for (int round = 0; round < 200; ++round) {
+    co_await asio::post(context, asio::use_awaitable);
+  }
+}
+
+/// A session's requester that never receives, although the session lives.
+Task<void> stall_a_living_session(asio::io_context& context, ManualClock& clock, TcpRailDoor& door,
+                                  MemoryGate& gate, Duration stall_time) {
+  const RailEndpoint endpoint = door.admit_session(kSession, TcpRig::token(), gate);
+  const auto socket = co_await dial_in(context, endpoint);
+  Request read;
+  read.region = MemoryGate::kRegion;
+  read.length = gate.size();
+  const RequestBytes bytes = encode(read);
+  co_await socket->send_all(std::span(bytes));
+  co_await socket->readable();
+  co_await settle(context);
+  BOOST_TEST(gate.pins() > 0U);
+  // Receiving a little does not count.
+  std::vector<std::byte> little(1000);
+  co_await socket->receive_all(std::span(little));
+  clock.advance(stall_time - std::chrono::milliseconds(1));
+  co_await settle(context);
+  BOOST_TEST(gate.pins() > 0U);
+  clock.advance(std::chrono::milliseconds(1));
+  co_await settle(context);
+  BOOST_TEST(gate.pins() == 0U);
+  co_await door.close();
+  const std::uint64_t received = co_await drain(*socket);
+  BOOST_TEST(received < gate.size());
+}
+
 BOOST_AUTO_TEST_SUITE(tcp_door)
+
+BOOST_AUTO_TEST_CASE(a_requester_that_does_not_receive_keeps_no_pin_for_ever) {
+  TcpOptions options = TcpRig::loopback_options();
+  options.send_buffer = 128 * kKiB;
+  options.receive_buffer = 128 * kKiB;
+  asio::io_context context;
+  ManualClock clock;
+  MemoryGate gate(32 * kMiB);
+  TcpRailDoor door(context.get_executor(), clock, options);
+  BOOST_TEST_REQUIRE(door.open().ok());
+  run_task(context, stall_a_living_session(context, clock, door, gate, options.stall_time));
+}
 
 BOOST_AUTO_TEST_CASE(foreign_protocols_are_closed_without_an_answer) {
   TcpRig rig(kMiB);
@@ -178,11 +245,18 @@ BOOST_AUTO_TEST_CASE(another_version_is_told_ours) {
   run_task(rig.context, speak_another_version(rig));
 }
 
-BOOST_AUTO_TEST_CASE(silent_connections_are_bounded_in_number_and_time) {
+BOOST_AUTO_TEST_CASE(a_crowd_of_strangers_locks_out_nobody) {
+  TcpOptions options = TcpRig::loopback_options();
+  options.preface_time = std::chrono::minutes(10);
+  TcpRig rig(kMiB, options);
+  run_task(rig.context, crowd_the_door(rig));
+}
+
+BOOST_AUTO_TEST_CASE(silent_connections_are_bounded_in_time) {
   TcpOptions options = TcpRig::loopback_options();
   options.preface_time = std::chrono::milliseconds(300);
   TcpRig rig(kMiB, options);
-  run_task(rig.context, crowd_the_door(rig));
+  run_task(rig.context, say_nothing(rig));
 }
 
 BOOST_AUTO_TEST_CASE(garbage_harms_nobody_else) {

@@ -1,3 +1,5 @@
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
 #include <boost/test/unit_test.hpp>
 #include <span>
 #include <string>
@@ -46,6 +48,25 @@ Task<void> connect_to_the_wrong_place(TcpRig& rig) {
   rig.options.local_address = "eth0";
   const Error no_address = co_await connect_failure(rig, rig.endpoint);
   BOOST_TEST((no_address.code() == Errc::kInvalidArgument), no_address.to_string());
+  co_await rig.door.close();
+}
+
+/// Whatever listens there, it is no door of ours.
+Task<void> connect_to_others(TcpRig& rig) {
+  FakeHolder newer(rig.context);
+  TaskScope scope(rig.context.get_executor());
+  ChannelPrefaceAnswer answer;
+  answer.version = kChannelVersion + 1;
+  scope.spawn(newer.accept_with(answer));
+  const Error incompatible = co_await connect_failure(rig, newer.endpoint());
+  BOOST_TEST((incompatible.code() == Errc::kIncompatible), incompatible.to_string());
+  BOOST_TEST(incompatible.detail().find("version 2") != std::string::npos);
+  co_await scope.join();
+  FakeHolder echoing(rig.context);
+  scope.spawn(echoing.echo());
+  const Error foreign = co_await connect_failure(rig, echoing.endpoint());
+  BOOST_TEST((foreign.code() == Errc::kProtocol), foreign.to_string());
+  co_await scope.join();
   co_await rig.door.close();
 }
 
@@ -100,6 +121,32 @@ Task<void> holder_dies_in_the_middle(TcpRig& rig) {
   BOOST_TEST(sink.breaches() == 0U);
   const auto fenced = co_await transport->fence(sink, rig.soon());
   BOOST_TEST(fenced.ok());
+  co_await transport->close();
+  co_await rig.door.close();
+}
+
+/// Nothing is posted when the channel goes, so the next slice is the first to hear of it.
+Task<void> holder_dies_while_idle(TcpRig& rig) {
+  FakeHolder holder(rig.context);
+  const auto transport = rig.make_transport(1);
+  TaskScope scope(rig.context.get_executor());
+  scope.spawn(holder.accept());
+  const auto connected = co_await transport->connect(holder.endpoint(), rig.soon());
+  BOOST_TEST(connected.ok());
+  co_await scope.join();
+  const std::string local = holder.peer_name();
+  holder.hang_up();
+  while (transport->usable()) co_await asio::post(rig.context, asio::use_awaitable);
+  std::vector<std::byte> memory(1000);
+  RecordingSink sink(rig.context.get_executor());
+  transport->post(kRead, slices_over(memory, 1000, 0), sink);
+  co_await sink.outcomes(1);
+  BOOST_TEST(sink.count(Errc::kRailFailed) == 1U);
+  const std::string& why = sink.first_detail();
+  BOOST_TEST(why.find("closed by the holder") != std::string::npos, why);
+  BOOST_TEST(why.find(local) != std::string::npos, why);
+  const std::string port = std::to_string(holder.endpoint().port);
+  BOOST_TEST(why.find("127.0.0.1:" + port) != std::string::npos, why);
   co_await transport->close();
   co_await rig.door.close();
 }
@@ -163,6 +210,11 @@ BOOST_AUTO_TEST_CASE(a_failed_connect_says_why) {
   run_task(rig.context, connect_to_the_wrong_place(rig));
 }
 
+BOOST_AUTO_TEST_CASE(another_version_and_an_echo_are_no_holder) {
+  TcpRig rig(kMiB);
+  run_task(rig.context, connect_to_others(rig));
+}
+
 BOOST_AUTO_TEST_CASE(a_connect_ends_at_its_deadline_or_at_close) {
   TcpRig rig(kMiB);
   run_task(rig.context, connect_to_silence(rig));
@@ -171,6 +223,11 @@ BOOST_AUTO_TEST_CASE(a_connect_ends_at_its_deadline_or_at_close) {
 BOOST_AUTO_TEST_CASE(a_dying_holder_gives_every_slice_one_outcome) {
   TcpRig rig(kMiB);
   run_task(rig.context, holder_dies_in_the_middle(rig));
+}
+
+BOOST_AUTO_TEST_CASE(what_ended_an_idle_rail_is_told_to_the_next_slice) {
+  TcpRig rig(kMiB);
+  run_task(rig.context, holder_dies_while_idle(rig));
 }
 
 BOOST_AUTO_TEST_CASE(a_breach_of_protocol_ends_its_channel_only) {

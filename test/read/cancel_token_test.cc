@@ -4,7 +4,10 @@
 #include <boost/test/unit_test.hpp>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "test/read/repetitions.h"
 
 namespace corail::test {
 namespace {
@@ -23,6 +26,17 @@ BOOST_AUTO_TEST_CASE(everybody_is_called_once) {
   BOOST_TEST(token.cancelled());
   BOOST_TEST(first == 1);
   BOOST_TEST(second == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_token_can_be_pulled_after_it_was_given_away) {
+  CancelToken mine;
+  CancelToken given(std::move(mine));
+  CancelToken assigned;
+  assigned = std::move(given);
+  mine.cancel();
+  BOOST_TEST(mine.cancelled());
+  BOOST_TEST(given.cancelled());
+  BOOST_TEST(assigned.cancelled());
 }
 
 BOOST_AUTO_TEST_CASE(who_comes_late_is_called_at_once) {
@@ -57,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_subscription_outlives_its_token) {
 /// The point of a subscription: once it is gone, what the callback refers to may go as well. The
 /// sanitizers are the judges.
 BOOST_AUTO_TEST_CASE(no_callback_runs_after_its_subscription) {
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < repetitions(500); ++round) {
     CancelToken token;
     std::atomic<bool> go{false};
     std::atomic<int> wrong{0};
@@ -88,7 +102,7 @@ BOOST_AUTO_TEST_CASE(no_callback_runs_after_its_subscription) {
 }
 
 BOOST_AUTO_TEST_CASE(of_many_cancels_one_calls) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < repetitions(200); ++round) {
     CancelToken token;
     int calls = 0;  // no atomic: the token is to be the only guard
     const auto subscription = token.subscribe([&] { ++calls; });

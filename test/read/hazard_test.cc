@@ -20,6 +20,8 @@ HeldShape large_shape() {
 std::uint64_t damage_after_cancel(FaultScript faults) {
   std::vector<RailPlan> rails(1);
   rails[0].faults = std::move(faults);
+  // Else the read would wait, and be quiescent before it had to fence.
+  rails[0].options.shared_fence = false;
   ReadRig rig(large_shape(), std::move(rails), 3);
   ReadRequest request = rig.request();
   CancelToken token = request.cancel;

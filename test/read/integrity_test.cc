@@ -1,30 +1,41 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "test/read/integrity_fixture.h"
+#include "test/read/repetitions.h"
 
 namespace corail::testing {
+
+namespace {
+
+/// 1 to `full`, or to fewer of them.
+auto seeds(int full) {
+  const auto last = static_cast<std::uint64_t>(test::repetitions(full));
+  return std::views::iota(std::uint64_t{1}, last + 1);
+}
+
+}  // namespace
 
 BOOST_AUTO_TEST_SUITE(integrity)
 
 BOOST_AUTO_TEST_CASE(any_order_of_landing_over_any_rails_verifies_every_byte) {
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+  for (const std::uint64_t seed : seeds(150)) {
     Fixture fixture = make_fixture(seed);
     Rails rails(fixture, 1 + seed % 5, seed);
     rails.run(0);
     const IntegrityOutcome outcome = rails.join(fixture.expected);
     BOOST_REQUIRE_MESSAGE(outcome.mismatched_blocks == 0, "seed " << seed);
     BOOST_REQUIRE_EQUAL(outcome.verified_bytes, fixture.plan->total_bytes());
-    BOOST_REQUIRE(outcome.mismatches.empty());
   }
 }
 
 BOOST_AUTO_TEST_CASE(flushed_slices_count_once) {
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+  for (const std::uint64_t seed : seeds(150)) {
     Fixture fixture = make_fixture(seed);
     Rails rails(fixture, 1 + seed % 4, seed);
     rails.run(3 + seed % 5);
@@ -34,7 +45,7 @@ BOOST_AUTO_TEST_CASE(flushed_slices_count_once) {
 }
 
 BOOST_AUTO_TEST_CASE(one_wrong_bit_anywhere_is_found_and_its_block_named) {
-  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+  for (const std::uint64_t seed : seeds(150)) {
     Fixture fixture = make_fixture(seed);
     SeededRandom random(seed);
     const auto block = static_cast<std::uint32_t>(random.below(fixture.plan->blocks()));
@@ -46,14 +57,13 @@ BOOST_AUTO_TEST_CASE(one_wrong_bit_anywhere_is_found_and_its_block_named) {
     const IntegrityOutcome outcome = rails.join(fixture.expected);
     BOOST_REQUIRE_EQUAL(outcome.mismatched_blocks, 1U);
     BOOST_REQUIRE_EQUAL(outcome.first_mismatch, block);
-    BOOST_REQUIRE(outcome.mismatches == std::vector<std::uint32_t>{block});
     BOOST_REQUIRE_EQUAL(outcome.verified_bytes,
                         fixture.plan->total_bytes() - fixture.plan->layout().block_bytes());
   }
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_never_landed_are_missed) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (const std::uint64_t seed : seeds(100)) {
     Fixture fixture = make_fixture(seed);
     SeededRandom random(seed);
     const std::uint64_t hole = random.below(fixture.plan->total_bytes());
@@ -67,7 +77,7 @@ BOOST_AUTO_TEST_CASE(bytes_that_never_landed_are_missed) {
 }
 
 BOOST_AUTO_TEST_CASE(bytes_that_landed_twice_are_noticed) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (const std::uint64_t seed : seeds(100)) {
     Fixture fixture = make_fixture(seed);
     Rails rails(fixture, 2, seed);
     rails.run(0);
@@ -102,7 +112,7 @@ BOOST_AUTO_TEST_CASE(swapped_segments_and_swapped_blocks_are_found) {
 }
 
 BOOST_AUTO_TEST_CASE(two_lanes_of_equal_size_cannot_be_exchanged) {
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+  for (const std::uint64_t seed : seeds(100)) {
     Fixture fixture = make_fixture(seed);
     for (std::uint32_t lane = 1; lane < fixture.plan->layout().lanes(); ++lane) {
       const auto a = fixture.segment(0, 0);
@@ -115,8 +125,8 @@ BOOST_AUTO_TEST_CASE(two_lanes_of_equal_size_cannot_be_exchanged) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(missing_checksums_are_mismatches_and_the_list_is_bounded) {
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+BOOST_AUTO_TEST_CASE(missing_checksums_are_mismatches) {
+  for (const std::uint64_t seed : seeds(50)) {
     Fixture fixture = make_fixture(seed);
     fixture.expected.checksums.pop_back();
     const auto outcome = verify_plainly(fixture);
@@ -135,7 +145,7 @@ BOOST_AUTO_TEST_CASE(missing_checksums_are_mismatches_and_the_list_is_bounded) {
   fixture.chunks.emplace_back(800);
   const auto outcome = verify_plainly(fixture);
   BOOST_TEST(outcome.mismatched_blocks == 100U);
-  BOOST_TEST(outcome.mismatches.size() == kMaxListedMismatches);
+  BOOST_TEST(outcome.first_mismatch == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(more_checksums_than_hashes_have_no_identity) {
@@ -148,7 +158,7 @@ BOOST_AUTO_TEST_CASE(more_checksums_than_hashes_have_no_identity) {
 }
 
 BOOST_AUTO_TEST_CASE(each_rail_verifies_on_its_own_thread) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (const std::uint64_t seed : seeds(20)) {
     Fixture fixture = make_fixture(seed);
     SliceCursor cursor(*fixture.plan, fixture.plan->max_read_bytes(), 16, 4);
     std::vector<std::unique_ptr<BlockVerifier>> verifiers;

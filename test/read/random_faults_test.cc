@@ -2,6 +2,7 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
+#include "test/read/repetitions.h"
 #include "test/support/read_rig.h"
 
 namespace corail::test {
@@ -9,7 +10,7 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-constexpr std::uint64_t kSeeds = 150;
+constexpr auto kSeeds = static_cast<std::uint64_t>(repetitions(150));
 
 Fault random_fault(Random& random) {
   // All but a device that hangs, which keeps its memory: the tests of the ladder have that.

@@ -10,17 +10,32 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// Everything is a quarter of what the other tests have: as many slices and packets, of fewer bytes.
+constexpr std::uint64_t kSlice = 64 * kKiB;
+constexpr std::uint64_t kWindow = 4 * kSlice;
+
 HeldShape shape_of(std::uint32_t blocks) {
   HeldShape shape;
   shape.blocks = blocks;
+  shape.lane_bytes = 4 * kKiB;
   return shape;
 }
 
 RailPlan rail_of(std::uint64_t bytes_per_second) {
   RailPlan rail;
   rail.options.link.bytes_per_second = bytes_per_second;
+  rail.options.link.packet_bytes = 4 * kKiB;
+  rail.window.bytes = kWindow;
+  rail.window.max_slice_bytes = kSlice;
   return rail;
 }
+
+/// The rig's slices are larger than these rails'.
+ReadRequest request_of(ReadRig& rig, BlockRange range) {
+  rig.limits.max_read_bytes = kSlice;
+  return rig.request(range);
+}
+ReadRequest request_of(ReadRig& rig) { return request_of(rig, rig.held.all()); }
 
 double seconds(Duration time) { return std::chrono::duration<double>(time).count(); }
 
@@ -34,9 +49,9 @@ BOOST_AUTO_TEST_CASE(a_slow_rail_carries_less_and_nobody_waits_for_it) {
     rails.push_back(rail_of(rate));
     sum += rate;
   }
-  ReadRig rig(shape_of(1024), std::move(rails), 1);  // 64 MiB
+  ReadRig rig(shape_of(1024), std::move(rails), 1);  // 16 MiB
   const TimePoint begin = rig.world.now();
-  const auto read = rig.make(rig.request());
+  const auto read = rig.make(request_of(rig));
   const auto result = rig.finish(*read);
   BOOST_TEST_REQUIRE(result.ok());
   const double took = seconds(read->ended() - begin);
@@ -57,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_slow_rail_carries_less_and_nobody_waits_for_it) {
 BOOST_AUTO_TEST_CASE(one_rail_is_a_pass_through) {
   ReadRig rig(shape_of(512), {rail_of(125'000'000)}, 1);
   const TimePoint begin = rig.world.now();
-  const auto read = rig.make(rig.request());
+  const auto read = rig.make(request_of(rig));
   BOOST_TEST_REQUIRE(rig.finish(*read).ok());
   const double took = seconds(read->ended() - begin);
   const double ideal = static_cast<double>(rig.held.total_bytes()) / 125e6;
@@ -68,19 +83,19 @@ BOOST_AUTO_TEST_CASE(one_rail_is_a_pass_through) {
 BOOST_AUTO_TEST_CASE(a_small_read_has_its_turn_beside_a_large_one) {
   constexpr std::uint64_t kRate = 125'000'000;
   ReadRig rig(shape_of(1024), {rail_of(kRate), rail_of(kRate)}, 1);
-  const auto large = rig.make(rig.request());
+  const auto large = rig.make(request_of(rig));
   const auto outcome = rig.world.start(large->run());
-  rig.world.run_for(milliseconds(50));
+  rig.world.run_for(milliseconds(12));
   BlockRange one;
   one.first = 700;
   one.count = 1;
   const TimePoint begin = rig.world.now();
-  const auto small = rig.make(one, rig.request(one));
+  const auto small = rig.make(one, request_of(rig, one));
   const auto result = rig.finish(*small);
   BOOST_TEST(result.ok());
   BOOST_TEST(!outcome->has_value());
   // It is the next to be posted: behind the rail's window and the slice that frees its place.
-  const double bound = static_cast<double>(kMiB + 256 * kKiB + 64 * kKiB) / kRate + 100e-6;
+  const double bound = static_cast<double>(kWindow + kSlice + 16 * kKiB) / kRate + 100e-6;
   BOOST_TEST(seconds(small->ended() - begin) <= bound);
   rig.world.run_until_idle();
   BOOST_TEST_REQUIRE(outcome->has_value());
@@ -94,7 +109,7 @@ BOOST_AUTO_TEST_CASE(equal_reads_get_equal_parts) {
   std::vector<VirtualWorld::Outcome<Result<void>>> outcomes;
   const TimePoint begin = rig.world.now();
   for (int i = 0; i < 3; ++i) {
-    reads.push_back(rig.make(rig.request()));
+    reads.push_back(rig.make(request_of(rig)));
     outcomes.push_back(rig.world.start(reads.back()->run()));
   }
   rig.world.run_until_idle();

@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "engine/exec/run_on.h"
+#include "engine/rail/retire.h"
+#include "test/read/repetitions.h"
 #include "test/support/read_rig.h"
 
 // Reads in real time on real threads: one per rail, and one home. What the virtual tests cannot see
@@ -49,12 +51,6 @@ class Worker {
   std::thread thread_;
 };
 
-Task<bool> close_and_destroy(std::unique_ptr<Rail> rail) {
-  co_await rail->close();
-  rail.reset();
-  co_return true;
-}
-
 Task<Result<void>> run_read(RigRead* read) {
   auto result = co_await read->run();
   co_return result;
@@ -79,13 +75,16 @@ class ThreadedRig {
       RailWindow window;
       window.bytes = kMiB;
       window.max_slice_bytes = 256 * kKiB;
-      rails_.push_back(std::make_unique<Rail>("mock", executor, std::move(transport), window));
+      rails_.push_back(
+          std::make_unique<Rail>("mock", executor, clock, std::move(transport), window));
       const TimePoint deadline = clock.now() + std::chrono::seconds(30);
       BOOST_TEST_REQUIRE(ports_[i].run(rails_.back()->connect(endpoint, deadline)).ok());
     }
   }
   ~ThreadedRig() {
-    for (std::size_t i = 0; i < kRails; ++i) ports_[i].run(close_and_destroy(std::move(rails_[i])));
+    for (std::size_t i = 0; i < kRails; ++i) {
+      BOOST_TEST(ports_[i].run(retire(std::move(rails_[i]))).ok());
+    }
   }
 
   std::unique_ptr<RigRead> make(CancelToken token) {
@@ -140,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_read_over_threads_is_byte_exact) {
 BOOST_AUTO_TEST_CASE(cancels_from_another_thread_at_any_time) {
   ThreadedRig rig;
   SeededRandom random(3);
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < repetitions(30); ++round) {
     CancelToken victims_token;
     const auto victim = rig.make(victims_token);
     const auto bystander = rig.make(CancelToken());

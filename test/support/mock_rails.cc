@@ -9,9 +9,9 @@
 namespace corail::test {
 namespace {
 
-Task<bool> close_rail(Rail* rail) {
-  co_await rail->close();
-  co_return true;
+Task<Result<void>> close_rail(Rail* rail) {
+  auto closed = co_await rail->close();
+  co_return closed;
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ MockRails::MockRails(VirtualWorld& world, LeaseGate& gate, std::vector<RailPlan>
                                         plans[i].options, plans[i].faults);
     transports_.push_back(transport.get());
     rails_.push_back(std::make_unique<Rail>(fmt::format("mock{}", i), world_.executor(),
-                                            std::move(transport), plans[i].window));
+                                            world_.clock(), std::move(transport), plans[i].window));
     const TimePoint deadline = world_.now() + std::chrono::seconds(10);
     const auto connected = world_.run(rails_.back()->connect(endpoint, deadline));
     CORAIL_CHECK(connected, "a mock rail connects");
@@ -38,7 +38,7 @@ MockRails::MockRails(VirtualWorld& world, LeaseGate& gate, std::vector<RailPlan>
 MockRails::~MockRails() {
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     transports_[i]->unstick();
-    world_.run(close_rail(rails_[i].get()));
+    CORAIL_CHECK(world_.run(close_rail(rails_[i].get())), "a mock rail that is not stuck closes");
   }
   // Handlers that the rails still have queued find them alive.
   world_.settle();

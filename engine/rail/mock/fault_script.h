@@ -28,17 +28,17 @@ enum class FaultKind : std::uint8_t {
 struct Fault {
   Fault(FaultKind what, std::uint64_t at_slice) : kind(what), slice(at_slice) {}
 
-  Fault&& at_packet(std::uint64_t which) && {
+  [[nodiscard]] Fault at_packet(std::uint64_t which) && {
     packet = which;
-    return static_cast<Fault&&>(*this);
+    return *this;
   }
-  Fault&& by(Duration how_late) && {
+  [[nodiscard]] Fault by(Duration how_late) && {
     delay = how_late;
-    return static_cast<Fault&&>(*this);
+    return *this;
   }
-  Fault&& of(std::uint64_t how_much) && {
+  [[nodiscard]] Fault of(std::uint64_t how_much) && {
     amount = how_much;
-    return static_cast<Fault&&>(*this);
+    return *this;
   }
 
   FaultKind kind;

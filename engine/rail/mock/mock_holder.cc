@@ -48,6 +48,11 @@ void MockChannel::shut() {
   served_.clear();
 }
 
+bool MockChannel::is_shut() const {
+  const std::lock_guard lock(mutex_);
+  return gate_ == nullptr;
+}
+
 Result<std::shared_ptr<MockChannel>> MockNet::connect(const RailEndpoint& endpoint) {
   const std::lock_guard lock(mutex_);
   const auto found = doors_.find(endpoint.address);
@@ -100,6 +105,8 @@ Result<std::shared_ptr<MockChannel>> MockHolder::accept(const RailEndpoint& endp
                              "the control connection is alive",
                              address_));
   }
+  // Those that their transport has closed since: nobody says so here.
+  std::erase_if(channels_, [](const auto& channel) { return channel->is_shut(); });
   channels_.push_back(std::make_shared<MockChannel>(found->second.session, *found->second.gate));
   return channels_.back();
 }

@@ -36,12 +36,13 @@ class MockChannel {
 
   /// When it returns, nothing is being read and every pin is gone. Idempotent.
   void shut();
+  bool is_shut() const;
 
   SessionId session() const noexcept { return session_; }
 
  private:
   const SessionId session_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   LeaseGate* gate_;  // null once shut
   std::map<std::uint64_t, PinnedBytes> served_;
 };

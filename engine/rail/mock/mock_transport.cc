@@ -16,6 +16,7 @@ Capabilities capabilities_of(const MockOptions& options) {
   capabilities.max_slice_bytes = options.max_slice_bytes;
   capabilities.max_slices = options.max_slices;
   capabilities.reports_landing = options.reports_landing;
+  capabilities.fence_is_local = !options.shared_fence;
   return capabilities;
 }
 

@@ -17,7 +17,13 @@ namespace {
 using asio::ip::tcp;
 using Socket = std::unique_ptr<DataSocket>;
 
-Result<void> judge(const PrefaceAnswer& answer) {
+Result<void> judge(const ChannelPrefaceAnswer& answer) {
+  const Error other_version(Errc::kIncompatible,
+                            fmt::format("the holder speaks version {} of the data channel, this "
+                                        "side {}; run one version on both hosts",
+                                        answer.version, kChannelVersion));
+  // Also where it says that it accepts: what else it says, it says in a language of its own.
+  if (answer.version != kChannelVersion) return other_version;
   switch (answer.answer) {
     case ChannelAnswer::kAccepted:
       return ok_result();
@@ -27,9 +33,7 @@ Result<void> judge(const PrefaceAnswer& answer) {
                    "token belongs to has ended, or another process listens on that port now: "
                    "connect to the node again");
     case ChannelAnswer::kOtherVersion:
-      return Error(Errc::kIncompatible,
-                   fmt::format("the holder speaks version {} of the data channel, this side {}",
-                               answer.version, kChannelVersion));
+      return other_version;
     case ChannelAnswer::kTooManyChannels:
       return Error(Errc::kBusy,
                    "the holder has as many channels of this session as it allows; ask for fewer "
@@ -121,10 +125,10 @@ Result<Socket> ChannelOpener::make_socket(bool v6) const {
 }
 
 Task<Result<void>> ChannelOpener::shake_hands(DataSocket& socket, RailEndpoint remote) {
-  Preface preface;
+  ChannelPreface preface;
   preface.token = remote.token;
-  const PrefaceBytes question = encode(preface);
-  PrefaceAnswerBytes bytes{};
+  const ChannelPrefaceBytes question = encode(preface);
+  ChannelPrefaceAnswerBytes bytes{};
   Transferred::State state = co_await socket.send_all(std::span(question));
   if (state == Transferred::State::kSome) {
     state = co_await socket.receive_all(std::span(bytes));
@@ -134,7 +138,7 @@ Task<Result<void>> ChannelOpener::shake_hands(DataSocket& socket, RailEndpoint r
                     "the connection was closed while the data channel opened; check that the port "
                     "belongs to a corail node with free channels");
   }
-  const auto answer = decode_preface_answer(bytes);
+  const auto answer = decode_channel_preface_answer(bytes);
   if (!answer.ok()) co_return answer.error();
   co_return judge(*answer);
 }

@@ -55,29 +55,31 @@ class FieldReader {
 
 Error malformed(std::string detail) { return Error(Errc::kProtocol, std::move(detail)); }
 
-bool has_magic(FieldReader& reader) noexcept {
-  std::array<std::uint8_t, kChannelMagic.size()> magic{};
-  reader.bytes(magic);
-  return magic == kChannelMagic;
+using Magic = std::array<std::uint8_t, 8>;
+
+bool begins_with(FieldReader& reader, const Magic& magic) noexcept {
+  Magic found{};
+  reader.bytes(found);
+  return found == magic;
 }
 
 }  // namespace
 
-static_assert(kPrefaceBytes == kChannelMagic.size() + 4 + 4 + sizeof(ChannelToken));
-static_assert(kPrefaceAnswerBytes == kChannelMagic.size() + 4 + 4);
+static_assert(kChannelPrefaceBytes == kChannelMagic.size() + 4 + 4 + sizeof(ChannelToken));
+static_assert(kChannelPrefaceAnswerBytes == kChannelAnswerMagic.size() + 4 + 4);
 static_assert(kRequestBytes == 4 + 4 + 5 * 8);
 static_assert(kReplyBytes == 4 + 4 + 3 * 8);
 static_assert(kMaxPayloadBytes <= kMaxReadBytes);
 
-PrefaceBytes encode(const Preface& preface) noexcept {
-  FieldWriter<kPrefaceBytes> writer;
+ChannelPrefaceBytes encode(const ChannelPreface& preface) noexcept {
+  FieldWriter<kChannelPrefaceBytes> writer;
   writer.bytes(kChannelMagic).number(preface.version).number(std::uint32_t{0});
   return writer.bytes(preface.token).done();
 }
 
-PrefaceAnswerBytes encode(const PrefaceAnswer& answer) noexcept {
-  FieldWriter<kPrefaceAnswerBytes> writer;
-  writer.bytes(kChannelMagic).number(answer.version);
+ChannelPrefaceAnswerBytes encode(const ChannelPrefaceAnswer& answer) noexcept {
+  FieldWriter<kChannelPrefaceAnswerBytes> writer;
+  writer.bytes(kChannelAnswerMagic).number(answer.version);
   return writer.number(static_cast<std::uint32_t>(answer.answer)).done();
 }
 
@@ -95,7 +97,7 @@ ReplyBytes encode(const Reply& reply) noexcept {
   return writer.number(reply.offset).number(reply.length).done();
 }
 
-bool may_be_preface(std::span<const std::byte> first) noexcept {
+bool may_be_channel_preface(std::span<const std::byte> first) noexcept {
   const std::size_t known = std::min(first.size(), kChannelMagic.size());
   for (std::size_t i = 0; i < known; ++i) {
     if (std::to_integer<std::uint8_t>(first[i]) != kChannelMagic[i]) return false;
@@ -103,10 +105,13 @@ bool may_be_preface(std::span<const std::byte> first) noexcept {
   return true;
 }
 
-Result<Preface> decode_preface(std::span<const std::byte, kPrefaceBytes> bytes) {
+Result<ChannelPreface> decode_channel_preface(
+    std::span<const std::byte, kChannelPrefaceBytes> bytes) {
   FieldReader reader(bytes);
-  if (!has_magic(reader)) return malformed("this is no data channel of corail");
-  Preface preface;
+  if (!begins_with(reader, kChannelMagic)) {
+    return malformed("this is no data channel of corail");
+  }
+  ChannelPreface preface;
   preface.version = reader.number<std::uint32_t>();
   if (reader.number<std::uint32_t>() != 0 && preface.version == kChannelVersion) {
     return malformed("the reserved field of the preface is not zero");
@@ -115,14 +120,17 @@ Result<Preface> decode_preface(std::span<const std::byte, kPrefaceBytes> bytes) 
   return preface;
 }
 
-Result<PrefaceAnswer> decode_preface_answer(std::span<const std::byte, kPrefaceAnswerBytes> bytes) {
+Result<ChannelPrefaceAnswer> decode_channel_preface_answer(
+    std::span<const std::byte, kChannelPrefaceAnswerBytes> bytes) {
   FieldReader reader(bytes);
-  if (!has_magic(reader)) return malformed("the answer is not that of a corail data channel");
-  PrefaceAnswer answer;
+  if (!begins_with(reader, kChannelAnswerMagic)) {
+    return malformed("the answer is not that of a corail data channel");
+  }
+  ChannelPrefaceAnswer answer;
   answer.version = reader.number<std::uint32_t>();
   const auto number = reader.number<std::uint32_t>();
   answer.answer = static_cast<ChannelAnswer>(number);
-  if (answer.answer > ChannelAnswer::kTooManyChannels) {
+  if (answer.version == kChannelVersion && answer.answer > ChannelAnswer::kTooManyChannels) {
     return malformed(fmt::format("unknown answer {} to the preface", number));
   }
   return answer;
@@ -184,16 +192,7 @@ Result<Reply> decode_reply(std::span<const std::byte, kReplyBytes> bytes) {
 }
 
 Refusal refusal_of(Errc code) noexcept {
-  switch (code) {
-    case Errc::kLeaseExpired:
-      return Refusal::kLeaseExpired;
-    case Errc::kNotFound:
-      return Refusal::kNotFound;
-    case Errc::kGenerationChanged:
-      return Refusal::kGenerationChanged;
-    default:
-      return Refusal::kRefused;
-  }
+  return code == Errc::kLeaseExpired ? Refusal::kLeaseExpired : Refusal::kRefused;
 }
 
 Errc errc_of(Refusal refusal) noexcept {
@@ -204,10 +203,6 @@ Errc errc_of(Refusal refusal) noexcept {
       return Errc::kRefused;
     case Refusal::kLeaseExpired:
       return Errc::kLeaseExpired;
-    case Refusal::kNotFound:
-      return Errc::kNotFound;
-    case Refusal::kGenerationChanged:
-      return Errc::kGenerationChanged;
   }
   return Errc::kUnset;
 }

@@ -17,8 +17,8 @@ namespace corail {
 
 // What travels on a data channel. All numbers are little endian, all structures of fixed size.
 //
-//   requester -> holder   Preface, then Request...
-//   holder -> requester   PrefaceAnswer, then Reply (+ payload)...
+//   requester -> holder   ChannelPreface, then Request...
+//   holder -> requester   ChannelPrefaceAnswer, then Reply (+ payload)...
 //
 // An operation ends with the last byte of its slice, with kCancelled or with kRefused; exactly one
 // of them comes, and nothing after it. Decoders check whatever a frame alone can get wrong (I5);
@@ -26,10 +26,14 @@ namespace corail {
 
 inline constexpr std::array<std::uint8_t, 8> kChannelMagic = {'c', 'o', 'r', 'a',
                                                               'i', 'l', 'D', '1'};
+/// Another one, so that a preface which comes back, from an echo service or a socket that was
+/// connected to itself, is not taken for the holder's answer.
+inline constexpr std::array<std::uint8_t, 8> kChannelAnswerMagic = {'c', 'o', 'r', 'a',
+                                                                    'i', 'l', 'A', '1'};
 inline constexpr std::uint32_t kChannelVersion = 1;
 
-inline constexpr std::size_t kPrefaceBytes = 32;
-inline constexpr std::size_t kPrefaceAnswerBytes = 16;
+inline constexpr std::size_t kChannelPrefaceBytes = 32;
+inline constexpr std::size_t kChannelPrefaceAnswerBytes = 16;
 inline constexpr std::size_t kRequestBytes = 48;
 inline constexpr std::size_t kReplyBytes = 32;
 
@@ -40,7 +44,7 @@ inline constexpr std::uint64_t kMaxPayloadBytes = kMiB;
 /// The most READs that a channel's holder queues; one more is a breach of protocol (I8).
 inline constexpr std::uint32_t kMaxQueuedReads = 1024;
 
-struct Preface {
+struct ChannelPreface {
   std::uint32_t version = kChannelVersion;
   ChannelToken token{};
 };
@@ -52,7 +56,7 @@ enum class ChannelAnswer : std::uint32_t {
   kTooManyChannels = 3,
 };
 
-struct PrefaceAnswer {
+struct ChannelPrefaceAnswer {
   std::uint32_t version = kChannelVersion;
   ChannelAnswer answer = ChannelAnswer::kAccepted;
 };
@@ -73,13 +77,8 @@ struct Request {
 
 enum class ReplyKind : std::uint32_t { kData = 1, kCancelled = 2, kRefused = 3 };
 
-enum class Refusal : std::uint32_t {
-  kNone = 0,
-  kRefused = 1,
-  kLeaseExpired = 2,
-  kNotFound = 3,
-  kGenerationChanged = 4,
-};
+/// What a LeaseGate says no with.
+enum class Refusal : std::uint32_t { kNone = 0, kRefused = 1, kLeaseExpired = 2 };
 
 /// DATA is followed by `length` bytes, which belong at `offset` of the operation's slice.
 struct Reply {
@@ -90,27 +89,29 @@ struct Reply {
   std::uint64_t length = 0;
 };
 
-using PrefaceBytes = std::array<std::byte, kPrefaceBytes>;
-using PrefaceAnswerBytes = std::array<std::byte, kPrefaceAnswerBytes>;
+using ChannelPrefaceBytes = std::array<std::byte, kChannelPrefaceBytes>;
+using ChannelPrefaceAnswerBytes = std::array<std::byte, kChannelPrefaceAnswerBytes>;
 using RequestBytes = std::array<std::byte, kRequestBytes>;
 using ReplyBytes = std::array<std::byte, kReplyBytes>;
 
-PrefaceBytes encode(const Preface& preface) noexcept;
-PrefaceAnswerBytes encode(const PrefaceAnswer& answer) noexcept;
+ChannelPrefaceBytes encode(const ChannelPreface& preface) noexcept;
+ChannelPrefaceAnswerBytes encode(const ChannelPrefaceAnswer& answer) noexcept;
 RequestBytes encode(const Request& request) noexcept;
 ReplyBytes encode(const Reply& reply) noexcept;
 
 /// Whether these first bytes of a connection can still become a preface.
-bool may_be_preface(std::span<const std::byte> first) noexcept;
+bool may_be_channel_preface(std::span<const std::byte> first) noexcept;
 
 /// kProtocol: not of this protocol, or a value out of its range. A preface of another version is a
-/// success, so that it can be answered.
-Result<Preface> decode_preface(std::span<const std::byte, kPrefaceBytes> bytes);
-Result<PrefaceAnswer> decode_preface_answer(std::span<const std::byte, kPrefaceAnswerBytes> bytes);
+/// success, so that it can be answered; so is an answer of one, whatever else it says.
+Result<ChannelPreface> decode_channel_preface(
+    std::span<const std::byte, kChannelPrefaceBytes> bytes);
+Result<ChannelPrefaceAnswer> decode_channel_preface_answer(
+    std::span<const std::byte, kChannelPrefaceAnswerBytes> bytes);
 Result<Request> decode_request(std::span<const std::byte, kRequestBytes> bytes);
 Result<Reply> decode_reply(std::span<const std::byte, kReplyBytes> bytes);
 
-/// What a gate's error becomes on the wire, and back. Unknown codes become a plain refusal.
+/// What a gate's error becomes on the wire, and back. Other codes become a plain refusal.
 Refusal refusal_of(Errc code) noexcept;
 Errc errc_of(Refusal refusal) noexcept;
 

@@ -1,13 +1,18 @@
 #include "engine/rail/tcp/data_socket.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <asio/post.hpp>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
 #include "engine/exec/tcp_socket.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
 namespace {
@@ -28,6 +33,19 @@ Transferred outcome(ssize_t moved, bool zero_is_end) noexcept {
   return result;
 }
 
+/// A kernel that refuses one of them leaves the slower way of noticing, which works too.
+void watch_the_path(int socket) noexcept {
+  const auto apply = [socket](int level, int option, std::int64_t value) {
+    const int number = static_cast<int>(value);
+    ::setsockopt(socket, level, option, &number, sizeof(number));
+  };
+  apply(SOL_SOCKET, SO_KEEPALIVE, 1);
+  apply(IPPROTO_TCP, TCP_KEEPIDLE, kKeepAliveIdle.count());
+  apply(IPPROTO_TCP, TCP_KEEPINTVL, kKeepAliveInterval.count());
+  apply(IPPROTO_TCP, TCP_KEEPCNT, kKeepAliveProbes);
+  apply(IPPROTO_TCP, TCP_USER_TIMEOUT, std::chrono::milliseconds(kUnacknowledgedTime).count());
+}
+
 }  // namespace
 
 DataSocket::DataSocket(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {
@@ -35,6 +53,7 @@ DataSocket::DataSocket(asio::ip::tcp::socket socket) : socket_(std::move(socket)
   std::error_code error;
   socket_.native_non_blocking(true, error);
   socket_.set_option(asio::ip::tcp::no_delay(true), error);
+  watch_the_path(socket_.native_handle());
   learn_names();
 }
 

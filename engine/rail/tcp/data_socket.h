@@ -32,7 +32,8 @@ struct Transferred {
 /// thread. close() ends the waits of others.
 class DataSocket {
  public:
-  /// Takes an open socket, connected or not; sets it nonblocking and without delay.
+  /// Takes an open socket, connected or not; sets it nonblocking, without delay, and so that a dead
+  /// path is noticed (see kKeepAliveIdle).
   explicit DataSocket(asio::ip::tcp::socket socket);
 
   /// Ends with an error when closed meanwhile.

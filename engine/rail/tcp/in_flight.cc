@@ -54,6 +54,9 @@ std::vector<ReadId> InFlight::give_up(const SliceSink& sink, std::vector<Slice>&
       reads.push_back(op.context.read);
     }
   });
+  ops_.for_each([&](OpKey, PostedSlice& op) {
+    if (std::find(reads.begin(), reads.end(), op.context.read) != reads.end()) op.cancelled = true;
+  });
   std::erase_if(waiting_, [&](const PostedSlice& waiting) {
     if (waiting.sink != &sink) return false;
     outstanding_ -= waiting.slice.length;

@@ -18,7 +18,8 @@ struct PostedSlice {
   ReadContext context;
   SliceSink* sink = nullptr;
   std::uint64_t received = 0;
-  bool discard = false;  // it has had its outcome: bytes that still come are dropped
+  bool discard = false;    // it has had its outcome: bytes that still come are dropped
+  bool cancelled = false;  // the holder has been asked to end it
 };
 
 /// The slices of one channel. Whatever ends a slice goes through here, which is what makes outcomes
@@ -47,7 +48,7 @@ class InFlight {
 
   /// Gives up all of the sink's slices: their bytes are dropped from now on. Adds them to
   /// `given_up`; the caller tells the sink, once it has told the holder. Returns the reads to be
-  /// cancelled there.
+  /// cancelled there, which ends slices of other sinks as well where they are of the same read.
   std::vector<ReadId> give_up(const SliceSink& sink, std::vector<Slice>& given_up);
 
   /// All slices have this outcome.

@@ -79,7 +79,12 @@ Result<void> ReplyReader::begin(const Reply& reply) {
     case ReplyKind::kData:
       return begin_data(reply, *op);
     case ReplyKind::kCancelled:
-      // Not asked for by a fence of this slice's sink: another one of the same read was fenced.
+      if (!op->cancelled) {
+        // Taken for a flush it would be posted again, and a holder could have that for ever.
+        return breach(fmt::format("operation {:#x} was cancelled, which nobody asked for",
+                                  reply.op.packed()));
+      }
+      // Where its sink does not know yet, another one of the same read was fenced.
       slices_.end(reply.op, Error(Errc::kFlushed, Stage::kWait,
                                   "given up by the fence of another part of the same read"));
       return ok_result();

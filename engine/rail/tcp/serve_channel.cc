@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <utility>
 
@@ -12,11 +13,15 @@
 namespace corail {
 
 ServeChannel::ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
-                           SessionId session, LeaseGate& gate, const TcpOptions& options)
+                           Clock& clock, SessionId session, LeaseGate& gate,
+                           const TcpOptions& options)
     : socket_(std::move(socket)),
       session_(session),
       gate_(gate),
       frame_bytes_(options.frame_bytes),
+      stall_time_(options.stall_time),
+      clock_(clock),
+      stall_timer_(clock.make_timer(executor)),
       scope_(executor),
       queue_changed_(executor) {}
 
@@ -26,7 +31,7 @@ void ServeChannel::close() noexcept {
 }
 
 Task<void> ServeChannel::run() {
-  const PrefaceAnswerBytes answer = encode(PrefaceAnswer());
+  const ChannelPrefaceAnswerBytes answer = encode(ChannelPrefaceAnswer());
   const auto state = co_await socket_->send_all(std::span(answer));
   if (state == Transferred::State::kSome) {
     scope_.spawn(read_requests());
@@ -115,6 +120,12 @@ Task<void> ServeChannel::send_replies() {
 }
 
 Task<bool> ServeChannel::send_batch() {
+  const bool sent = co_await send_rest();
+  if (std::exchange(watching_, false)) stall_timer_->cancel();
+  co_return sent;
+}
+
+Task<bool> ServeChannel::send_rest() {
   while (!batch_.rest().empty()) {
     const Transferred moved = socket_->send(batch_.rest());
     if (moved.state == Transferred::State::kSome) {
@@ -123,10 +134,25 @@ Task<bool> ServeChannel::send_batch() {
     } else if (moved.state != Transferred::State::kLater) {
       co_return false;
     }
+    watch_for_stall();
     const bool open = co_await socket_->writable();
     if (!open) co_return false;
   }
   co_return true;
+}
+
+void ServeChannel::watch_for_stall() {
+  // Once per batch, not per progress: a byte now and then would keep the memory as well.
+  if (std::exchange(watching_, true)) return;
+  stall_timer_->wait_until(clock_.now() + stall_time_, [this](bool expired) {
+    if (!expired) return;
+    log(LogLevel::kWarning,
+        "data channel of {} closed: it did not receive {} bytes in {} ms; check that the requester "
+        "still runs",
+        socket_->peer_name(), batch_.payload_bytes(),
+        std::chrono::duration_cast<std::chrono::milliseconds>(stall_time_).count());
+    close();
+  });
 }
 
 void ServeChannel::fill_batch() {

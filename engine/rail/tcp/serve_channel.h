@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "engine/base/clock.h"
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
 #include "engine/exec/event.h"
@@ -24,11 +25,12 @@ namespace corail {
 
 /// The holder's end of one data channel: serves READs in their order, out of pinned memory.
 ///
-/// Owned by the frame that awaits run(); everything on the door's executor. Gate and options must
-/// outlive it. close() makes run() return soon; when it has, no pin is held.
+/// Owned by the frame that awaits run(); everything on the door's executor. Clock, gate and options
+/// must outlive it. close() makes run() return soon; when it has, no pin is held. A requester that
+/// does not receive is closed after TcpOptions::stall_time (I8).
 class ServeChannel {
  public:
-  ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
+  ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor, Clock& clock,
                SessionId session, LeaseGate& gate, const TcpOptions& options);
 
   /// Answers the preface, then serves until the requester closes, the protocol is broken, or
@@ -53,6 +55,8 @@ class ServeChannel {
   Task<void> read_requests();
   Task<void> send_replies();
   Task<bool> send_batch();
+  Task<bool> send_rest();
+  void watch_for_stall();
   Result<void> take(std::size_t count);
   Result<void> accept(const Request& request);
   void cancel(ReadId read) noexcept;
@@ -64,11 +68,15 @@ class ServeChannel {
   const SessionId session_;
   LeaseGate& gate_;
   const std::uint64_t frame_bytes_;
+  const Duration stall_time_;
+  Clock& clock_;
+  const std::unique_ptr<Timer> stall_timer_;
   TaskScope scope_;
   Event queue_changed_;
   std::deque<Queued> queue_;  // at most kMaxQueuedReads
   std::optional<Serving> serving_;
   ReplyBatch batch_;
+  bool watching_ = false;  // the stall timer runs
   std::array<std::byte, 64 * kRequestBytes> incoming_{};
   std::size_t incoming_bytes_ = 0;
 };

@@ -44,8 +44,8 @@ void TcpChannel::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {
 }
 
 void TcpChannel::end(const Error& error) {
-  if (!usable_) return;
-  usable_ = false;
+  if (!usable()) return;
+  ended_by_ = error;
   socket_->close();
   outbox_filled_.notify();
   slices_.end_all(error);
@@ -73,7 +73,7 @@ void TcpChannel::request(const Request& request) {
 
 Task<void> TcpChannel::receive_replies() {
   std::uint64_t turn = 0;
-  while (usable_) {
+  while (usable()) {
     const Transferred moved = socket_->receive(reader_.targets());
     if (moved.state == Transferred::State::kSome) {
       const bool drained = moved.bytes < reader_.room();
@@ -102,7 +102,7 @@ Task<void> TcpChannel::receive_replies() {
 
 Task<void> TcpChannel::send_requests() {
   std::vector<std::byte> sending;
-  while (usable_) {
+  while (usable()) {
     if (outbox_.empty()) {
       co_await outbox_filled_.wait();
       continue;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -40,7 +41,9 @@ class TcpChannel {
   /// Closes the socket and gives all slices this outcome. Idempotent.
   void end(const Error& error);
 
-  bool usable() const noexcept { return usable_; }
+  bool usable() const noexcept { return !ended_by_.has_value(); }
+  /// Why the channel ended; it must have.
+  const Error& ended_by() const noexcept { return *ended_by_; }
   std::uint64_t outstanding() const noexcept { return slices_.outstanding(); }
   std::uint32_t live() const noexcept { return slices_.live(); }
 
@@ -57,7 +60,7 @@ class TcpChannel {
   /// Encoded requests that wait for the socket. Bounded by the slots: one READ and one CANCEL each.
   std::vector<std::byte> outbox_;
   Event outbox_filled_;
-  bool usable_ = true;
+  std::optional<Error> ended_by_;
 };
 
 }  // namespace corail

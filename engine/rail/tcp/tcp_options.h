@@ -33,6 +33,9 @@ struct TcpOptions {
   std::uint64_t frame_bytes = kMaxPayloadBytes;
   /// Holder: how long a connection may take to say who it is.
   Duration preface_time = std::chrono::seconds(5);
+  /// Holder: how long the requester may take to receive one batch of replies, of little more than
+  /// frame_bytes, before its channel is closed: until then a whole lease's memory stays pinned.
+  Duration stall_time = std::chrono::seconds(15);
 
   /// Size of the kernel's send buffer in bytes; 0 leaves it to its auto-tuning. What lies in it is
   /// sent whatever a CANCEL says, and one that outgrows a core's cache makes the kernel copy from

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <asio/ip/address.hpp>
+#include <set>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -81,7 +82,7 @@ Result<void> TcpRailDoor::open() {
     apply_buffer_sizes(acceptor_.native_handle(), options_);
     acceptor_.bind(local, error);
   }
-  if (!error) acceptor_.listen(static_cast<int>(kMaxHalfOpen), error);
+  if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
   if (!error) bound = acceptor_.local_endpoint(error);
   if (error) {
     std::error_code ignored;
@@ -153,13 +154,21 @@ Task<void> TcpRailDoor::accept_channels() {
       co_await sleep_until(*pause_, clock_.now() + kAcceptPause);
       continue;
     }
-    // Any other error is about one connection, which was lost before it was accepted. One too many
-    // is closed by being dropped here.
-    if (error || half_open_.size() >= kMaxHalfOpen) continue;
+    // Any other error is about one connection, which was lost before it was accepted.
+    if (error) continue;
+    make_room();
     const auto connection = std::make_shared<HalfOpen>();
     connection->socket = std::make_unique<DataSocket>(std::move(socket));
-    half_open_.insert(connection);
+    half_open_.push_back(connection);
     scope_.spawn(introduce(connection));
+  }
+}
+
+void TcpRailDoor::make_room() {
+  while (half_open_.size() >= kMaxHalfOpen) {
+    // introduce() finds it closed, and ends.
+    if (half_open_.front()->socket != nullptr) half_open_.front()->socket->close();
+    half_open_.pop_front();
   }
 }
 
@@ -179,12 +188,12 @@ Task<void> TcpRailDoor::introduce(std::shared_ptr<HalfOpen> connection) {
       session->scope.spawn(serve(session, std::move(connection->socket)));
     }
   }
-  half_open_.erase(connection);
+  half_open_.remove(connection);
   connection->socket.reset();
 }
 
 Task<Result<ChannelToken>> TcpRailDoor::read_token(DataSocket& socket) {
-  PrefaceBytes bytes{};
+  ChannelPrefaceBytes bytes{};
   std::size_t have = 0;
   while (have < bytes.size()) {
     iovec target{bytes.data() + have, bytes.size() - have};
@@ -197,11 +206,11 @@ Task<Result<ChannelToken>> TcpRailDoor::read_token(DataSocket& socket) {
       co_return Error(Errc::kConnectionLost, Stage::kServe, "closed before it showed a token");
     }
     have += moved.bytes;
-    if (!may_be_preface(std::span(bytes).first(have))) {
+    if (!may_be_channel_preface(std::span(bytes).first(have))) {
       co_return Error(Errc::kProtocol, Stage::kServe, "this is no data channel of corail");
     }
   }
-  const auto preface = decode_preface(bytes);
+  const auto preface = decode_channel_preface(bytes);
   if (!preface.ok()) co_return preface.error();
   if (preface->version != kChannelVersion) {
     co_await turn_away(socket, ChannelAnswer::kOtherVersion);
@@ -211,9 +220,9 @@ Task<Result<ChannelToken>> TcpRailDoor::read_token(DataSocket& socket) {
 }
 
 Task<void> TcpRailDoor::turn_away(DataSocket& socket, ChannelAnswer answer) {
-  PrefaceAnswer told;
+  ChannelPrefaceAnswer told;
   told.answer = answer;
-  const PrefaceAnswerBytes bytes = encode(told);
+  const ChannelPrefaceAnswerBytes bytes = encode(told);
   co_await socket.send_all(std::span(bytes));
   socket.close();
 }
@@ -222,7 +231,7 @@ Task<void> TcpRailDoor::serve(std::shared_ptr<Session> session,
                               std::unique_ptr<DataSocket> socket) {
   // drop_session() may have come between the token and this.
   if (session->dropping) co_return;
-  ServeChannel channel(std::move(socket), executor_, session->id, session->gate, options_);
+  ServeChannel channel(std::move(socket), executor_, clock_, session->id, session->gate, options_);
   session->channels.insert(&channel);
   co_await channel.run();
   session->channels.erase(&channel);

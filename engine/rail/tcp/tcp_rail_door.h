@@ -4,9 +4,9 @@
 #include <asio/ip/tcp.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "engine/base/clock.h"
@@ -19,7 +19,8 @@
 
 namespace corail {
 
-/// Connections that have not shown a token yet, at most; one more is closed at once (I8).
+/// Connections that have not shown a token yet, at most (I8). One more closes the oldest of them:
+/// whoever means it shows the token at once, so that silent strangers lock nobody out.
 inline constexpr std::size_t kMaxHalfOpen = 64;
 /// Channels of one session through one door, at most.
 inline constexpr std::size_t kMaxSessionChannels = 64;
@@ -46,6 +47,7 @@ class TcpRailDoor final : public RailDoor {
   struct Session;
 
   Task<void> accept_channels();
+  void make_room();
   Task<void> introduce(std::shared_ptr<HalfOpen> connection);
   Task<Result<ChannelToken>> read_token(DataSocket& socket);
   Task<void> turn_away(DataSocket& socket, ChannelAnswer answer);
@@ -59,7 +61,7 @@ class TcpRailDoor final : public RailDoor {
   const std::unique_ptr<Timer> pause_;
   RailEndpoint endpoint_;
   std::map<SessionId, std::shared_ptr<Session>> sessions_;
-  std::set<std::shared_ptr<HalfOpen>> half_open_;
+  std::list<std::shared_ptr<HalfOpen>> half_open_;  // the oldest first
   TaskScope scope_;
   bool closed_ = false;
 };

@@ -18,6 +18,7 @@ Capabilities capabilities_of(const TcpOptions& options) {
   capabilities.max_slice_bytes = kMaxReadBytes;
   capabilities.max_slices = options.max_slices;
   capabilities.reports_landing = true;
+  capabilities.fence_is_local = true;
   capabilities.needs_registration = false;
   return capabilities;
 }
@@ -70,8 +71,7 @@ void TcpTransport::post(ReadContext context, std::span<const Slice> slices, Slic
   const bool open = usable();
   for (const Slice& slice : slices) {
     if (!open) {
-      reject(slice, sink,
-             Error(Errc::kRailFailed, Stage::kSubmit, "the rail is not connected any more"));
+      reject(slice, sink, why_unusable());
     } else if (slice.length == 0 || slice.length > capabilities_.max_slice_bytes) {
       reject(slice, sink,
              Error(Errc::kInvalidArgument, Stage::kSubmit,
@@ -131,6 +131,18 @@ TcpChannel& TcpTransport::least_loaded() const noexcept {
       channels_.begin(), channels_.end(),
       [](const auto& a, const auto& b) { return a->outstanding() < b->outstanding(); });
   return **least;
+}
+
+Error TcpTransport::why_unusable() const {
+  const auto ended = std::find_if(channels_.begin(), channels_.end(),
+                                  [](const auto& channel) { return !channel->usable(); });
+  if (ended == channels_.end()) {
+    return Error(Errc::kRailFailed, Stage::kSubmit, "the rail is not connected");
+  }
+  const Error& why = (*ended)->ended_by();
+  return Error(Errc::kRailFailed, Stage::kSubmit,
+               fmt::format("the rail is not connected any more: {}", why.detail()))
+      .on_peer(why.peer());
 }
 
 std::uint32_t TcpTransport::live() const noexcept {

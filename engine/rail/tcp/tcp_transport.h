@@ -52,6 +52,7 @@ class TcpTransport final : public Transport {
 
   Task<Result<void>> open_channels(RailEndpoint remote, TimePoint deadline);
   TcpChannel& least_loaded() const noexcept;
+  Error why_unusable() const;
   std::uint32_t live() const noexcept;
   void reject(const Slice& slice, SliceSink& sink, Error why);
   Task<void> tell_rejected();

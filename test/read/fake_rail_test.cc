@@ -1,0 +1,124 @@
+#include "test/read/fake_rail.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/read/rail_share.h"
+#include "test/support/read_rig.h"
+
+// What no modelled device does: rails that answer just what the test says.
+
+namespace corail::test {
+namespace {
+
+HeldShape small_shape() {
+  HeldShape shape;
+  shape.blocks = 16;
+  return shape;
+}
+
+/// A request over these rails in place of the rig's own; nothing is moved, so nothing is hashed.
+ReadRequest request_over(ReadRig& rig, std::vector<Rail*> rails) {
+  ReadRequest request = rig.request();
+  request.rails = std::move(rails);
+  request.expectation.reset();
+  return request;
+}
+
+BOOST_AUTO_TEST_SUITE(fake_rails)
+
+BOOST_AUTO_TEST_CASE(a_rail_that_flushes_for_ever_fails_the_read) {
+  ReadRig rig(small_shape(), {}, 1);
+  std::map<std::uint64_t, std::uint64_t> posted;
+  FakeRail rail(rig.world, "flushing", [&](const Slice& slice) -> Result<void> {
+    ++posted[slice.tag];
+    return Error(Errc::kFlushed, "by nobody");
+  });
+  const auto read = rig.make(request_over(rig, {rail.get()}));
+  const auto result = rig.finish(*read);
+  BOOST_TEST_REQUIRE(!result.ok());
+  BOOST_TEST((result.error().error_class() == ErrorClass::kTransport), text_of(result));
+  BOOST_TEST(result.error().rail() == "flushing");
+  std::uint64_t most = 0;
+  for (const auto& [tag, times] : posted) most = std::max(most, times);
+  BOOST_TEST(most == 1 + kMaxRepostsPerSlice);
+}
+
+BOOST_AUTO_TEST_CASE(a_slice_may_be_flushed_as_often_as_that) {
+  ReadRig rig(small_shape(), {}, 1);
+  std::map<std::uint64_t, std::uint64_t> posted;
+  FakeRail rail(rig.world, "nervous", [&](const Slice& slice) -> Result<void> {
+    if (posted[slice.tag]++ < kMaxRepostsPerSlice) return Error(Errc::kFlushed, "by somebody");
+    return ok_result();
+  });
+  const auto read = rig.make(request_over(rig, {rail.get()}));
+  const auto result = rig.finish(*read);
+  BOOST_TEST(result.ok(), text_of(result));
+}
+
+BOOST_AUTO_TEST_CASE(each_rail_uses_the_keys_of_its_own_port) {
+  ReadRig rig(small_shape(), {}, 1);
+  std::map<std::string, std::map<std::uint32_t, std::uint64_t>> used;
+  const auto recording = [&](const std::string& name) {
+    return [&used, name](const Slice& slice) -> Result<void> {
+      used[name][slice.region.value()] = slice.remote_key;
+      return ok_result();
+    };
+  };
+  FakeRail first(rig.world, "first", recording("first"));
+  FakeRail second(rig.world, "second", recording("second"));
+  FakeRail keyless(rig.world, "keyless", recording("keyless"));
+  ReadRequest request = request_over(rig, {first.get(), second.get(), keyless.get()});
+  request.region_keys = {{11, 12}, {21, 22}, {}};
+  std::map<std::uint32_t, std::uint32_t> index;  // by region id
+  for (const auto& span : request.plan->spans()) index[span.region_id.value()] = span.region;
+  BOOST_TEST_REQUIRE(index.size() == 2U);
+  const auto read = rig.make(std::move(request));
+  const auto result = rig.finish(*read);
+  BOOST_TEST_REQUIRE(result.ok(), text_of(result));
+  BOOST_TEST(used.size() == 3U);
+  for (const auto& [region, key] : used["first"]) BOOST_TEST(key == 11U + index[region]);
+  for (const auto& [region, key] : used["second"]) BOOST_TEST(key == 21U + index[region]);
+  for (const auto& [region, key] : used["keyless"]) BOOST_TEST(key == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(too_few_keys_are_refused_before_anything_is_posted) {
+  using Keys = std::vector<std::vector<std::uint64_t>>;
+  for (const Keys& keys : {Keys{{11}, {21, 22}}, Keys{{11, 12}}, Keys{{11, 12}, {21, 22}, {}}}) {
+    ReadRig rig(small_shape(), {}, 1);
+    std::size_t posted = 0;
+    const auto counting = [&](const Slice&) -> Result<void> {
+      ++posted;
+      return ok_result();
+    };
+    FakeRail first(rig.world, "first", counting);
+    FakeRail second(rig.world, "second", counting);
+    ReadRequest request = request_over(rig, {first.get(), second.get()});
+    request.region_keys = keys;
+    const auto read = rig.make(std::move(request));
+    const auto result = rig.finish(*read);
+    BOOST_TEST_REQUIRE(!result.ok());
+    BOOST_TEST((result.error().code() == Errc::kInvalidArgument), text_of(result));
+    BOOST_TEST(posted == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_rails_write_shares_no_cache_line) {
+  ReadRig rig(small_shape(), {}, 1);
+  const SharedRead shared(rig.request().plan, {}, ReadContext(), kMiB, 1);
+  const auto line_of = [](const auto& member) {
+    return reinterpret_cast<std::uintptr_t>(&member) / kCacheLineBytes;
+  };
+  const std::set<std::uintptr_t> lines{line_of(shared.max_slice_bytes), line_of(shared.cursor),
+                                       line_of(shared.landed_bytes), line_of(shared.stopped)};
+  BOOST_TEST(lines.size() == 4U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace corail::test
