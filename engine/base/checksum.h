@@ -30,8 +30,9 @@ constexpr std::uint64_t lane_term(std::uint64_t segment_hash, std::uint32_t lane
   return mix64(segment_hash + (std::uint64_t{lane} + 1) * 0x9E3779B97F4A7C15ULL);
 }
 
-/// Hash of a block's identity: xxh3_64(namespace ‖ hash ‖ layout id), each part preceded by its
-/// length so that the border between them cannot move.
+/// Hash of a block's identity: xxh3_64 of five numbers, each as 8 bytes in little-endian order:
+/// xxh3_64(namespace), xxh3_64(hash), the layout's id, and the lengths of namespace and hash in
+/// bytes, so that the border between them cannot move. Part of the wire contract.
 std::uint64_t block_identity(std::string_view name_space, std::string_view hash,
                              std::uint64_t layout_id) noexcept;
 
