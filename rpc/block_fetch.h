@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/clock.h"
+#include "engine/base/region_table.h"
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
 #include "engine/memory/slab_pool.h"
@@ -47,6 +48,7 @@ class BlockFetch {
 
  private:
   Result<void> check_arguments() const;
+  Task<Result<void>> query_and_read();
   Task<Result<void>> query();
   Result<void> plan();
   Result<void> allocate();
@@ -62,8 +64,10 @@ class BlockFetch {
                         // the margin
   CallCancel cancel_query_;
   QueryAnswer answer_;
+  std::shared_ptr<const RegionTable> regions_;  // in which the answer's addresses lie
   std::shared_ptr<const BlockPlan> plan_;
   std::vector<SlabChunk> chunks_;
+  bool given_back_ = false;  // the read session has ended, and the lease with it
   ReadReport report_;
 };
 
