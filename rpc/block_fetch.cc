@@ -1,15 +1,22 @@
 #include "rpc/block_fetch.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <asio/post.hpp>
 #include <utility>
 
+#include "engine/exec/when_all.h"
 #include "engine/plan/block_plan.h"
 #include "engine/read/read_session.h"
+#include "rpc/codec.h"
 
 namespace corail {
+namespace {
+
+/// A caller may ask for all the time there is.
+TimePoint after(TimePoint now, Duration time) {
+  return time > TimePoint::max() - now ? TimePoint::max() : now + time;
+}
+
+}  // namespace
 
 BlockFetch::BlockFetch(FetchContext context, ReadId read, std::shared_ptr<const Layout> layout,
                        std::shared_ptr<const BlockKeys> keys, FetchOptions options)
@@ -18,21 +25,15 @@ BlockFetch::BlockFetch(FetchContext context, ReadId read, std::shared_ptr<const 
       layout_(std::move(layout)),
       keys_(std::move(keys)),
       options_(std::move(options)),
-      deadline_(context_.clock.now() + options_.deadline) {}
+      deadline_(after(context_.clock.now(), options_.deadline)) {}
 
 Task<Result<BlockView>> BlockFetch::run() {
   auto step = check_arguments();
   if (!step) co_return std::move(step).error();
-  step = co_await query();
-  if (step) step = plan();
-  if (step) step = allocate();
-  if (!step) {
-    // Also after a query that failed: its answer may still be on the way, and the lease with it.
-    co_await release();
-    co_return std::move(step).error();
-  }
-  // From here on the read session gives the lease back.
-  step = co_await read();
+  // The sizes of what is allocated below come from the holder: running out of memory is an outcome.
+  step = co_await without_exceptions(query_and_read());
+  // Also after a query that failed: its answer may still be on the way, and the lease with it.
+  if (!step && !given_back_) co_await release();
   if (!step) co_return std::move(step).error();
   const TimePoint begin = context_.clock.now();
   BlockView view(std::move(plan_), std::move(chunks_), std::move(report_));
@@ -40,22 +41,24 @@ Task<Result<BlockView>> BlockFetch::run() {
   co_return view;
 }
 
+Task<Result<void>> BlockFetch::query_and_read() {
+  auto step = co_await query();
+  if (step) step = plan();
+  if (step) step = allocate();
+  if (!step) co_return step;
+  step = co_await read();
+  co_return step;
+}
+
 Result<void> BlockFetch::check_arguments() const {
   if (!layout_ || !keys_) {
     return Error(Errc::kInvalidArgument, Stage::kQuery, "a fetch needs a layout and keys");
   }
-  const auto bad = std::find_if(
-      keys_->hashes.begin(), keys_->hashes.end(),
-      [](const std::string& hash) { return hash.empty() || hash.size() > kMaxHashBytes; });
-  if (keys_->hashes.empty() || bad != keys_->hashes.end() ||
-      keys_->name_space.size() > kMaxNamespaceBytes) {
-    return Error(
-        Errc::kInvalidArgument, Stage::kQuery,
-        fmt::format("a fetch takes hashes of 1 to {} bytes, at least one, and a namespace of at "
-                    "most {} bytes",
-                    kMaxHashBytes, kMaxNamespaceBytes));
+  if (options_.deadline <= Duration::zero()) {
+    return Error(Errc::kInvalidArgument, Stage::kQuery, "the deadline of a fetch must be positive");
   }
-  return ok_result();
+  // Before anything is sent: what was never asked for needs no release either.
+  return check_query(read_, *keys_);
 }
 
 Task<Result<void>> BlockFetch::query() {
@@ -81,6 +84,7 @@ Task<Result<void>> BlockFetch::query() {
   report_.stages.query = context_.clock.now() - sent;
   if (!answer) co_return std::move(answer).error().at(Stage::kQuery);
   answer_ = std::move(answer->blocks);
+  regions_ = std::move(answer->regions);
   report_.query_response_bytes = answer->answer_bytes;
   report_.run_table_bytes = answer->run_table_bytes;
   report_.runs = answer_.runs.runs() + answer_.parts.runs();
@@ -102,7 +106,7 @@ Result<void> BlockFetch::plan() {
   PlanLimits limits;
   limits.max_read_bytes = max_slice_bytes();
   limits.max_total_bytes = context_.options.destination_bytes;
-  const RegionTable& regions = *context_.session.regions();
+  const RegionTable& regions = *regions_;
   auto planned = answer_.encoding == AnswerEncoding::kParts
                      ? plan_block_read(answer_.parts, layout_, answer_.block_count, regions, limits)
                      : plan_block_read(answer_.runs, layout_, answer_.block_count, regions, limits);
@@ -146,6 +150,7 @@ Task<Result<void>> BlockFetch::read() {
   request.cancel = options_.cancel;
   ReadSession session(context_.home, context_.clock, context_.session, std::move(request));
   auto result = co_await session.run(report_);
+  given_back_ = true;
   co_return result;
 }
 #pragma GCC diagnostic pop

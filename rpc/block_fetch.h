@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/clock.h"
+#include "engine/base/region_table.h"
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
 #include "engine/memory/slab_pool.h"
@@ -49,6 +50,7 @@ class BlockFetch {
   Result<void> check_arguments() const;
   /// The user's limit or the rails', whichever is less.
   std::uint64_t max_slice_bytes() const noexcept;
+  Task<Result<void>> query_and_read();
   Task<Result<void>> query();
   Result<void> plan();
   Result<void> allocate();
@@ -64,8 +66,10 @@ class BlockFetch {
                         // the margin
   CallCancel cancel_query_;
   QueryAnswer answer_;
+  std::shared_ptr<const RegionTable> regions_;  // in which the answer's addresses lie
   std::shared_ptr<const BlockPlan> plan_;
   std::vector<SlabChunk> chunks_;
+  bool given_back_ = false;  // the read session has ended, and the lease with it
   ReadReport report_;
 };
 

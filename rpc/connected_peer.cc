@@ -4,6 +4,7 @@
 
 #include "engine/base/check.h"
 #include "engine/exec/run_on.h"
+#include "engine/exec/when_all.h"
 #include "rpc/block_fetch.h"
 
 namespace corail {
@@ -19,15 +20,58 @@ ConnectedPeer::ConnectedPeer(PeerContext context, std::unique_ptr<SessionClient>
       session_(std::move(session)),
       name_(session_->peer_name()),
       idle_(context_.home),
-      closing_turn_(context_.home, 1, kMaxClosers) {}
+      end_event_(context_.home),
+      closing_turn_(context_.home, 1, kMaxClosers),
+      scope_(context_.home) {}
 
 ConnectedPeer::~ConnectedPeer() {
   CORAIL_CHECK(closed_, "a peer is closed before its last share goes");
 }
 
+/// A fetch that can be stopped: in the peer's set for as long as its frame lives, however that
+/// ends.
+class ConnectedPeer::RunningFetch {
+ public:
+  /// `caller` is the caller's token; its cancel reaches the fetch as well.
+  RunningFetch(ConnectedPeer& peer, CancelToken caller)
+      : peer_(peer),
+        caller_(std::move(caller)),
+        subscription_(caller_.subscribe([token = token_]() mutable { token.cancel(); })) {
+    peer_.running_.insert(this);
+  }
+  ~RunningFetch() {
+    peer_.running_.erase(this);
+    peer_.idle_.notify();
+  }
+  RunningFetch(const RunningFetch&) = delete;
+  RunningFetch& operator=(const RunningFetch&) = delete;
+
+  const CancelToken& token() const noexcept { return token_; }
+
+  /// Ends it as failed, for a reason that is not the caller's wish. The first reason counts.
+  void stop(const Error& why) {
+    if (!why_ && !caller_.cancelled()) why_ = why;
+    token_.cancel();
+  }
+  /// What to tell the caller: that it was stopped looks like a cancel from inside.
+  Error outcome(Error error) const {
+    return why_ && error.code() == Errc::kCancelled ? *why_ : std::move(error);
+  }
+
+ private:
+  ConnectedPeer& peer_;
+  CancelToken token_;
+  const CancelToken caller_;
+  const CancelToken::Subscription subscription_;
+  std::optional<Error> why_;
+};
+
 Task<Result<void>> ConnectedPeer::open(TimePoint deadline) {
   auto opened = co_await open_rails(deadline);
-  if (opened) co_return ok_result();
+  if (opened) {
+    scope_.spawn(watch_session());
+    co_return ok_result();
+  }
   co_await close();
   co_return std::move(opened).error().at(Stage::kConnect).on_peer(name_);
 }
@@ -50,21 +94,18 @@ Task<Result<BlockView>> ConnectedPeer::fetch_blocks(std::shared_ptr<const Layout
   // A coroutine chain of its own: the caller's cancellation state is neither changed nor felt in
   // the data path.
   auto view = co_await run_on(
-      context_.home, fetch_on_home(std::move(layout), std::move(keys), std::move(options)));
+      context_.home,
+      without_exceptions(fetch_on_home(std::move(layout), std::move(keys), std::move(options))));
+  if (!view) co_return std::move(view).error().on_peer(name_);
   co_return view;
 }
 
 Task<Result<BlockView>> ConnectedPeer::fetch_on_home(std::shared_ptr<const Layout> layout,
                                                      std::shared_ptr<const BlockKeys> keys,
                                                      FetchOptions options) {
-  if (closing_) {
-    co_return Error(Errc::kConnectionLost, Stage::kQuery, "the peer is being closed")
-        .on_peer(name_);
-  }
-  CancelToken token;
-  const auto subscription = options.cancel.subscribe([token]() mutable { token.cancel(); });
-  options.cancel = token;
-  running_.insert(&token);
+  if (ended_) co_return *ended_;
+  RunningFetch running(*this, options.cancel);
+  options.cancel = running.token();
   const FetchContext fetch_context{context_.home,   context_.clock,   *session_,
                                    context_.memory, context_.options, rails_};
   const ReadId read(next_read_++);
@@ -72,21 +113,41 @@ Task<Result<BlockView>> ConnectedPeer::fetch_on_home(std::shared_ptr<const Layou
                                             std::move(options));
   auto view = co_await fetch->run();
   fetch.reset();
-  running_.erase(&token);
-  idle_.notify();
-  if (!view) co_return std::move(view).error().on_peer(name_);
+  if (!view) co_return running.outcome(std::move(view).error());
   co_return view;
 }
 
+Task<void> ConnectedPeer::watch_session() {
+  // Nobody would confirm a read without the session, so waiting for its deadline is of no use.
+  const Error why = co_await session_->wait_ended();
+  end(why);
+}
+
+void ConnectedPeer::end(Error why) {
+  if (!ended_) ended_ = std::move(why);
+  for (RunningFetch* const fetch : running_) fetch->stop(*ended_);
+  end_event_.notify();
+}
+
+Task<void> ConnectedPeer::wait_ended() {
+  while (!ended_) {
+    co_await end_event_.wait();
+  }
+}
+
 Task<void> ConnectedPeer::close() {
-  closing_ = true;
+  end(Error(Errc::kConnectionLost, Stage::kClose, "this side has closed the peer").on_peer(name_));
   const auto turn = co_await closing_turn_.acquire(1);
   if (!turn) co_return;
   if (!closed_) {
-    for (CancelToken* token : running_) token->cancel();
-    while (!running_.empty()) co_await idle_.wait();
+    while (!running_.empty()) {
+      co_await idle_.wait();
+    }
     co_await rails_.close();
     co_await session_->close();
+    co_await scope_.join();
+    // Whoever still shares the peer may let go of it on any thread; the session may not go there.
+    session_.reset();
     closed_ = true;
   }
   closing_turn_.release(1);

@@ -3,14 +3,17 @@
 #include <asio/any_io_executor.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/base/clock.h"
+#include "engine/base/error.h"
 #include "engine/exec/credits.h"
 #include "engine/exec/event.h"
+#include "engine/exec/task_scope.h"
 #include "engine/memory/slab_pool.h"
 #include "engine/rail/port.h"
 #include "engine/rail/rail_set.h"
@@ -32,9 +35,10 @@ struct PeerContext {
 
 /// The Peer behind the public face: a session, a rail set, and the fetches that run over them.
 ///
-/// Shared by the node and its users; home executor only. close() pulls the token of every running
-/// fetch, waits for them, then lets go of rails and session. It must have been awaited before the
-/// last share goes; the node does so for every peer.
+/// Shared by the node and its users; home executor only. When the session ends, or close() is
+/// called, every running fetch is stopped with that reason. close() waits for them, then lets go of
+/// rails and session. It must have been awaited before the last share goes; the node does so for
+/// every peer.
 class ConnectedPeer final : public Peer {
  public:
   ConnectedPeer(PeerContext context, std::unique_ptr<SessionClient> session);
@@ -42,6 +46,10 @@ class ConnectedPeer final : public Peer {
 
   /// Opens the rails. On a failure the peer is closed already.
   Task<Result<void>> open(TimePoint deadline);
+
+  /// After open(): returns when the peer is of no more use, because its connection has ended or
+  /// somebody closed it. One waiter.
+  Task<void> wait_ended();
 
   Task<Result<BlockView>> fetch_blocks(std::shared_ptr<const Layout> layout,
                                        std::shared_ptr<const BlockKeys> keys,
@@ -51,21 +59,27 @@ class ConnectedPeer final : public Peer {
   Task<void> close() override;
 
  private:
+  class RunningFetch;
+
   Task<Result<void>> open_rails(TimePoint deadline);
   Task<Result<BlockView>> fetch_on_home(std::shared_ptr<const Layout> layout,
                                         std::shared_ptr<const BlockKeys> keys,
                                         FetchOptions options);
+  Task<void> watch_session();
+  void end(Error why);
 
   const PeerContext context_;
-  const std::unique_ptr<SessionClient> session_;
+  std::unique_ptr<SessionClient> session_;  // until close() has let go of it
   const std::string name_;
   RailSet rails_;
   std::uint64_t next_read_ = 1;
-  std::set<CancelToken*> running_;  // of the fetches that run, each in its own frame
+  std::set<RunningFetch*> running_;  // each in its own frame
   Event idle_;
-  Credits closing_turn_;  // one closes, others wait for it
-  bool closing_ = false;
+  Event end_event_;
+  std::optional<Error> ended_;  // why no fetch has a chance any more
+  Credits closing_turn_;        // one closes, others wait for it
   bool closed_ = false;
+  TaskScope scope_;  // the watch over the session
 };
 
 }  // namespace corail

@@ -3,7 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
+#include <asio/post.hpp>
+#include <cstdint>
 #include <exception>
 #include <optional>
 #include <thread>
@@ -11,12 +12,13 @@
 #include <vector>
 
 #include "engine/base/check.h"
+#include "engine/exec/event.h"
 #include "engine/exec/executor.h"
 #include "engine/exec/run_on.h"
+#include "engine/exec/task_scope.h"
 #include "engine/exec/tcp_stream.h"
 #include "engine/memory/region_registry.h"
 #include "engine/rail/port.h"
-#include "engine/rail/tcp/tcp_limits.h"
 #include "rpc/connected_peer.h"
 #include "rpc/port_host.h"
 #include "rpc/rpc_server.h"
@@ -26,26 +28,7 @@
 namespace corail {
 namespace {
 
-Result<void> check_options(const NodeOptions& options) {
-  const auto need = [](bool fine, std::string_view what) -> Result<void> {
-    if (fine) return ok_result();
-    return Error(Errc::kInvalidArgument, Stage::kSetup, std::string(what));
-  };
-  const std::array<Result<void>, 5> checks = {
-      need(!options.rails.empty() && options.rails.size() <= kMaxRails,
-           fmt::format("a node needs 1 to {} rails, such as tcp:127.0.0.1", kMaxRails)),
-      need(options.channels_per_rail >= 1 && options.channels_per_rail <= kMaxChannels,
-           fmt::format("channels-per-rail must be 1 to {}", kMaxChannels)),
-      need(options.max_read_bytes >= 4 * kKiB && options.max_read_bytes <= kGiB,
-           "max-read-bytes must be 4 KiB to 1 GiB"),
-      need(options.window_bytes >= 4 * kKiB, "window-bytes must be at least 4 KiB"),
-      need(options.lease_ttl > options.lease_margin, "the lease must last longer than its margin"),
-  };
-  for (const auto& check : checks) {
-    if (!check) return check;
-  }
-  return ok_result();
-}
+Error not_running() { return {Errc::kClosed, Stage::kConnect, "the node is not running"}; }
 
 }  // namespace
 
@@ -59,7 +42,9 @@ class Node::Impl {
         random_(random),
         home_(callers != nullptr ? std::make_unique<Executor>("home", *callers)
                                  : std::make_unique<Executor>("home")),
-        identity_{NodeId(random.next()), BootId(random.next()), options_.name} {}
+        identity_{NodeId(random.next()), BootId(random.next()), options_.name},
+        connects_ended_(home_->asio_executor()),
+        scope_(home_->asio_executor()) {}
 
   Result<void> make_ports();
   void start_threads();
@@ -75,11 +60,17 @@ class Node::Impl {
     return *store_;
   }
   SlabPool& memory() { return *memory_; }
+  RegionRegistry& regions() { return registry_; }
   std::string listen_address() const { return listen_address_; }
 
  private:
   Result<void> make_store();
+  /// Counts a connect() that is under way, so that close() can wait for it.
+  class Connecting;
+
   Task<Result<void>> listen();
+  void forward_region_changes();
+  Task<void> look_after(std::shared_ptr<ConnectedPeer> peer);
   PeerContext peer_context() {
     return PeerContext{home_->asio_executor(), clock_, options_, *memory_, ports_};
   }
@@ -98,9 +89,28 @@ class Node::Impl {
   std::unique_ptr<PortHost> host_;
   std::unique_ptr<RpcServer> server_;
   std::string listen_address_;
-  std::vector<std::shared_ptr<ConnectedPeer>> peers_;
+  /// Makes a change of regions that is on its way to home find out that the server is gone.
+  const std::shared_ptr<RpcServer*> told_of_regions_ = std::make_shared<RpcServer*>(nullptr);
+  std::vector<std::shared_ptr<ConnectedPeer>> peers_;  // those that are open
+  std::uint32_t connecting_ = 0;
+  Event connects_ended_;
+  TaskScope scope_;  // one task for each peer
   bool started_ = false;
   bool closed_ = false;
+};
+
+class Node::Impl::Connecting {
+ public:
+  explicit Connecting(Impl& node) : node_(node) { ++node_.connecting_; }
+  ~Connecting() {
+    --node_.connecting_;
+    node_.connects_ended_.notify();
+  }
+  Connecting(const Connecting&) = delete;
+  Connecting& operator=(const Connecting&) = delete;
+
+ private:
+  Impl& node_;
 };
 
 Result<void> Node::Impl::make_ports() {
@@ -167,7 +177,19 @@ Task<Result<void>> Node::Impl::listen() {
   server.session.connection.keep_alive = options_.keep_alive;
   server_ = std::make_unique<RpcServer>(home_->asio_executor(), services, server);
   server_->listen(std::move(*listener));
+  forward_region_changes();
   co_return ok_result();
+}
+
+void Node::Impl::forward_region_changes() {
+  *told_of_regions_ = server_.get();
+  // Regions change on any thread; sessions live on home.
+  registry_.set_listener(
+      [home = home_->asio_executor(), told = told_of_regions_](TableGeneration generation) {
+        asio::post(home, [told, generation] {
+          if (*told != nullptr) (*told)->regions_changed(generation);
+        });
+      });
 }
 
 // GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
@@ -175,30 +197,57 @@ Task<Result<void>> Node::Impl::listen() {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<std::shared_ptr<Peer>>> Node::Impl::connect(std::string address) {
-  if (!started_ || closed_) {
-    co_return Error(Errc::kClosed, Stage::kConnect, "the node is not running");
-  }
+  if (!started_ || closed_) co_return not_running();
+  // close() may begin during every wait below. It waits for this call, which then must leave
+  // nothing open.
+  const Connecting connecting(*this);
   const TimePoint deadline = clock_.now() + options_.call_deadline;
   auto stream = co_await connect_tcp(home_->asio_executor(), clock_, address, deadline);
   if (!stream) co_return std::move(stream).error().at(Stage::kConnect).on_peer(address);
+  if (closed_) co_return not_running();
   ClientOptions client;
   client.identity = identity_;
   client.connection.keep_alive = options_.keep_alive;
   auto session = co_await SessionClient::connect(home_->asio_executor(), clock_, std::move(*stream),
                                                  std::move(client), deadline);
   if (!session) co_return std::move(session).error().at(Stage::kConnect).on_peer(address);
+  if (closed_) {
+    co_await (*session)->close();
+    co_return not_running();
+  }
   auto peer = std::make_shared<ConnectedPeer>(peer_context(), std::move(*session));
   auto opened = co_await peer->open(deadline);
   if (!opened) co_return std::move(opened).error();
+  if (closed_) {
+    co_await peer->close();
+    co_return not_running();
+  }
   peers_.push_back(peer);
+  scope_.spawn(look_after(peer));
   co_return std::shared_ptr<Peer>(std::move(peer));
 }
 #pragma GCC diagnostic pop
 
+/// A peer is of use until its connection ends; then everything of it goes, whoever still shares it.
+Task<void> Node::Impl::look_after(std::shared_ptr<ConnectedPeer> peer) {
+  co_await peer->wait_ended();
+  co_await peer->close();
+  std::erase(peers_, peer);
+}
+
 Task<void> Node::Impl::close() {
   closed_ = true;
-  const auto peers = std::exchange(peers_, {});
-  for (const auto& peer : peers) co_await peer->close();
+  while (connecting_ > 0) {
+    co_await connects_ended_.wait();
+  }
+  // Each takes itself out when it is closed.
+  const auto peers = peers_;
+  for (const auto& peer : peers) {
+    co_await peer->close();
+  }
+  co_await scope_.join();
+  registry_.set_listener(nullptr);
+  *told_of_regions_ = nullptr;
   if (server_) co_await server_->close();
   if (host_) co_await host_->close();
   server_.reset();
@@ -242,6 +291,7 @@ Task<Result<std::shared_ptr<Peer>>> Node::connect(std::string address) {
 
 BlockStore& Node::blocks() { return impl_->blocks(); }
 SlabPool& Node::memory() { return impl_->memory(); }
+RegionRegistry& Node::regions() { return impl_->regions(); }
 
 Task<void> Node::close() { co_await run_on(executor(), impl_->close()); }
 

@@ -9,6 +9,7 @@
 #include "engine/base/random.h"
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
+#include "engine/memory/region_registry.h"
 #include "engine/memory/slab_pool.h"
 #include "engine/store/block_store.h"
 #include "rpc/options.h"
@@ -42,7 +43,10 @@ class Node {
   /// The control address that is really bound, "ip:port"; empty for a requester.
   std::string listen_address() const;
 
-  /// Connects to another node's control address and opens a rail to it from every local port.
+  /// Connects to another node's control address and opens a rail to it from every local port. The
+  /// peer is closed, and forgotten here, when its connection ends. Fails with kInvalidArgument (the
+  /// address), kConnectFailed, kConnectionLost, kDeadline, kIncompatible (something else listens
+  /// there), what the peer says, or kClosed when this node is closing.
   Task<Result<std::shared_ptr<Peer>>> connect(std::string address);
 
   /// The blocks this node holds. Used on executor() only; exists from start() to close() where
@@ -52,7 +56,12 @@ class Node {
   /// The memory that reads land in. Any thread.
   SlabPool& memory();
 
-  /// Closes peers, sessions, doors and ports, in that order, and waits for all of it.
+  /// What requesters are told of this node's memory; a change is told to those that are connected.
+  /// The store publishes its own. Any thread.
+  RegionRegistry& regions();
+
+  /// Closes peers, sessions, doors and ports, in that order, and waits for all of it, connects
+  /// under way included: those fail with kClosed, at the latest after the call deadline.
   Task<void> close();
 
   /// Stops and joins the node's own threads. Called from outside of them, after close().

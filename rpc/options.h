@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/clock.h"
+#include "engine/base/result.h"
 #include "engine/base/units.h"
 #include "engine/plan/layout.h"
 #include "engine/rail/tcp/tcp_limits.h"
@@ -36,6 +37,9 @@ struct NodeOptions {
   bool huge_pages = false;
   StoreOptions store;  // without capacity the node holds no blocks
 };
+
+/// Fails with kInvalidArgument, naming the option, for values that no node can run with.
+Result<void> check_options(const NodeOptions& options);
 
 /// Which blocks: the namespace and hashes of a prefix, in order. The identity of what is fetched
 /// comes from here only, never from the holder's answer. Shared and immutable while a fetch runs.

@@ -11,8 +11,10 @@
 namespace corail {
 
 /// One connected holder, with a rail set of its own. Shared by its users; every member is called on
-/// the node's executor. A peer whose control connection was lost answers every call with
-/// kConnectionLost; connect again for a new one. The node closes all its peers when it closes.
+/// the node's executor. When the control connection is lost, which a silent holder shows after
+/// three keep-alive intervals, running fetches end with kConnectionLost, as does every later call;
+/// the node closes the peer then, so connect again for a new one. The node closes all its peers
+/// when it closes.
 class Peer {
  public:
   virtual ~Peer() = default;

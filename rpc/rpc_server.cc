@@ -44,8 +44,8 @@ Task<void> RpcServer::accept_loop(Door& door) {
       continue;
     }
     if (closing_ || stream.error().code() == Errc::kClosed) break;
-    log(LogLevel::kWarning, "{}: accepting failed: {}", door.listener->local_address(),
-        stream.error().to_string());
+    log_limited("accepting failed", LogLevel::kWarning, "{}: accepting failed: {}",
+                door.listener->local_address(), stream.error().to_string());
     const TimePoint until = services_.clock.now() + kAcceptPause;
     co_await sleep_until(*door.pause, until);
   }
@@ -54,7 +54,8 @@ Task<void> RpcServer::accept_loop(Door& door) {
 void RpcServer::adopt(std::unique_ptr<ByteStream> stream) {
   const bool refused = sessions_.size() - refusals_ >= options_.max_sessions;
   if (closing_ || (refused && refusals_ >= options_.max_refusals)) {
-    log(LogLevel::kWarning, "{} was cut off: too many sessions", stream->peer_name());
+    log_limited("session cut off", LogLevel::kWarning, "{} was cut off: too many sessions",
+                stream->peer_name());
     stream->close();
     return;
   }

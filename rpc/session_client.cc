@@ -59,8 +59,6 @@ Task<Result<void>> SessionClient::greet(TimePoint deadline) {
   features_ = answer.features;
   co_return ok_result();
 }
-#pragma GCC diagnostic pop
-
 Task<Result<std::vector<RailEndpoint>>> SessionClient::open_rails(
     std::vector<std::string> descriptions, TimePoint deadline) {
   if (descriptions.empty() || descriptions.size() > kMaxRails) {
@@ -97,7 +95,7 @@ Task<Result<TransferAnswer>> SessionClient::query(TransferQuery query, CallOptio
   TransferAnswer answer = sink.take();
   answer.answer_bytes = called->answer_bytes;
   if (regions_->generation() < answer.blocks.generation) {
-    auto fetched = co_await fetch_regions(options.deadline);
+    auto fetched = co_await fetch_regions(options);
     if (!fetched.ok()) co_return std::move(fetched).error().at(Stage::kQuery);
   }
   if (regions_->generation() < answer.blocks.generation) {
@@ -109,9 +107,8 @@ Task<Result<TransferAnswer>> SessionClient::query(TransferQuery query, CallOptio
   co_return std::move(answer);
 }
 
-Task<Result<void>> SessionClient::fetch_regions(TimePoint deadline) {
+Task<Result<void>> SessionClient::fetch_regions(CallOptions options) {
   DecodeSink<RegionTable> sink(decode_get_regions_answer);
-  const CallOptions options{deadline, nullptr};
   auto called = co_await connection_.call(Method::kGetRegions, encode_get_regions(), sink, options);
   if (!called.ok()) co_return std::move(called).error();
   take_regions(sink.take());
@@ -126,7 +123,8 @@ void SessionClient::take_regions(RegionTable table) {
 
 Task<void> SessionClient::fetch_regions_unasked() {
   const TimePoint deadline = clock_.now() + kUnaskedDeadline;
-  const auto fetched = co_await fetch_regions(deadline);
+  const CallOptions options{deadline, nullptr};
+  const auto fetched = co_await fetch_regions(options);
   fetching_unasked_ = false;
   if (!fetched.ok()) {
     log(LogLevel::kInfo, "the changed region table did not come: {}", fetched.error().to_string());
@@ -143,6 +141,8 @@ Result<void> SessionClient::on_notify(Method method, std::span<const std::byte> 
   }
   return ok_result();
 }
+
+#pragma GCC diagnostic pop
 
 Task<Result<FrameBuffer>> SessionClient::serve(InboundCall& call) {
   co_return Error(Errc::kRefused, Stage::kServe,

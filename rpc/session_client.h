@@ -54,7 +54,6 @@ class SessionClient final : public Owner, private CallHandler {
   /// Who answered Hello.
   const NodeIdentity& holder() const noexcept { return holder_; }
   const std::string& peer_name() const noexcept { return connection_.peer_name(); }
-  bool usable() const noexcept { return connection_.usable(); }
 
   /// Where to connect rails to, once per session; also fetches the region table. `descriptions`:
   /// one per rail of this node.
@@ -66,9 +65,9 @@ class SessionClient final : public Owner, private CallHandler {
 
   /// The longest prefix the holder has, leased; may be no block at all. The table in the answer is
   /// at least as new as its addresses: an old one is fetched again, once. Fails with
-  /// kInvalidArgument or kTooLarge (the keys), kLayoutMismatch, kProtocol (an answer that breaks
-  /// the rules), or what the holder or the connection says. A failure may leave a lease at the
-  /// holder: release() it as after a success.
+  /// kInvalidArgument or kTooLarge (the keys; nothing was sent then), kLayoutMismatch, kProtocol
+  /// (an answer that breaks the rules), or what the holder or the connection says. A failure may
+  /// leave a lease at the holder: release() it as after a success.
   Task<Result<TransferAnswer>> query(TransferQuery query, CallOptions options);
 
   Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) override;
@@ -89,7 +88,7 @@ class SessionClient final : public Owner, private CallHandler {
   Result<void> on_notify(Method method, std::span<const std::byte> body) override;
 
   Task<Result<void>> greet(TimePoint deadline);
-  Task<Result<void>> fetch_regions(TimePoint deadline);
+  Task<Result<void>> fetch_regions(CallOptions options);
   Task<void> fetch_regions_unasked();
   Task<Result<void>> end_read(Method method, ReadId read, TimePoint deadline);
   void take_regions(RegionTable table);

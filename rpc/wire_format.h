@@ -81,8 +81,7 @@ constexpr std::int64_t unzigzag(std::uint64_t value) noexcept {
 /// Writes fields into a buffer whose size the caller has computed with the functions above.
 class WireWriter {
  public:
-  explicit WireWriter(std::span<std::byte> to)
-      : begin_(to.data()), at_(to.data()), end_(to.data() + to.size()) {}
+  explicit WireWriter(std::span<std::byte> to) : at_(to.data()), end_(to.data() + to.size()) {}
 
   void varint(std::uint64_t value) noexcept {
     while (value >= 0x80) {
@@ -105,10 +104,8 @@ class WireWriter {
 
   /// Whether exactly the computed size was written.
   bool full() const noexcept { return at_ == end_; }
-  std::size_t written() const noexcept { return static_cast<std::size_t>(at_ - begin_); }
 
  private:
-  std::byte* begin_;
   std::byte* at_;
   std::byte* end_;
 };

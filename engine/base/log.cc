@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "engine/base/clock.h"
+
 namespace corail {
 namespace {
 
@@ -44,6 +46,31 @@ bool log_enabled(LogLevel level) noexcept { return logger().should_log(to_spdlog
 
 void write_log(LogLevel level, std::string_view line) {
   logger().log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+std::optional<std::uint64_t> LogLimiter::admit(std::string_view key, Time now) {
+  const std::lock_guard lock(mutex_);
+  auto found = budgets_.find(key);
+  if (found == budgets_.end()) {
+    const std::string_view counted = budgets_.size() < kMaxKeys ? key : std::string_view();
+    found = budgets_.try_emplace(std::string(counted)).first;
+  }
+  Budget& budget = found->second;
+  if (budget.lines == 0 || now - budget.begin >= kInterval) {
+    budget.begin = now;
+    budget.lines = 0;
+  }
+  if (budget.lines >= kLines) {
+    ++budget.left_out;
+    return std::nullopt;
+  }
+  ++budget.lines;
+  return std::exchange(budget.left_out, 0);
+}
+
+std::optional<std::uint64_t> admit_log(std::string_view key) {
+  static LogLimiter limiter;
+  return limiter.admit(key, machine_now());
 }
 
 }  // namespace corail

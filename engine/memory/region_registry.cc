@@ -20,6 +20,8 @@ Result<void> RegionRegistry::publish(std::vector<Region> regions) {
                  "the regions cannot be published: " + table.error().detail());
   }
   table_ = std::make_shared<const RegionTable>(std::move(*table));
+  // With the lock held: so the generations come in order, and none after the listener was changed.
+  if (listener_) listener_(generation);
   return ok_result();
 }
 
@@ -71,6 +73,11 @@ bool RegionRegistry::remove(RegionId id) {
   if (regions.size() == current.size()) return false;
   // A subset of a valid table is valid.
   return publish(std::move(regions)).ok();
+}
+
+void RegionRegistry::set_listener(std::function<void(TableGeneration)> listener) {
+  const std::lock_guard lock(mutex_);
+  listener_ = std::move(listener);
 }
 
 std::shared_ptr<const RegionTable> RegionRegistry::snapshot() const {

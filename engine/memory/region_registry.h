@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -30,6 +31,10 @@ class RegionRegistry {
   /// Unpublishes; false when there is no such region. Ids are never reused.
   bool remove(RegionId id);
 
+  /// Is called with every new generation from now on, on the thread that made the change, until the
+  /// next set_listener() has returned. Must not block or use the registry. Empty: nobody.
+  void set_listener(std::function<void(TableGeneration)> listener);
+
   /// The regions as of now; the generation differs whenever anything in it does.
   std::shared_ptr<const RegionTable> snapshot() const;
 
@@ -40,6 +45,7 @@ class RegionRegistry {
   mutable std::mutex mutex_;
   std::uint32_t next_id_ = 1;
   std::shared_ptr<const RegionTable> table_;
+  std::function<void(TableGeneration)> listener_;
 };
 
 }  // namespace corail

@@ -14,6 +14,7 @@ Save& Save::operator=(Save&&) noexcept = default;
 Save::~Save() = default;
 
 std::span<const std::uint32_t> Save::new_blocks() const noexcept { return state_->new_blocks(); }
+Result<Pin> Save::pin(std::uint32_t part) const { return state_->pin(part); }
 std::span<std::byte> Save::writable(std::uint32_t position, std::uint32_t lane) const noexcept {
   return state_->writable(position, lane);
 }

@@ -31,7 +31,8 @@ class StoreState;
 class BlockStore {
  public:
   /// Maps and publishes one slab per node of the options. Throws std::runtime_error, naming the
-  /// option, when that fails. `executor` is the home executor: lease timers run there.
+  /// option, when that fails. `executor` is the home executor: the timers of leases and saves run
+  /// there.
   BlockStore(StoreOptions options, RegionRegistry& registry, Clock& clock,
              asio::any_io_executor executor, BootId boot);
   BlockStore(const BlockStore&) = delete;
@@ -41,7 +42,8 @@ class BlockStore {
   /// The one shared instance of the layout in this store; the first one's NUMA hints stay.
   std::shared_ptr<const Layout> intern(Layout layout);
 
-  /// Reserves bytes for those blocks that are not stored yet, evicting if need be. Fails with
+  /// Reserves bytes for those blocks that are not stored yet, evicting if need be, until they are
+  /// sealed or StoreOptions::save_ttl is over. Fails with
   /// kInvalidArgument (sizes, parts, a NUMA node without memory), kTooLarge (hashes,
   /// or never fits), kOutOfMemory (too much is leased or being written), kQuotaExceeded
   /// (namespaces).

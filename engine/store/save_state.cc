@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -93,7 +94,7 @@ Result<std::unique_ptr<SaveState>> SaveState::begin(StoreState& store, const Sav
   for (const std::uint32_t position : save->new_blocks_) {
     save->hashes_.emplace_back(request.hashes[position]);
   }
-  std::vector<std::vector<Piece>> pieces(arenas->size());
+  std::vector<Pieces> pieces(arenas->size());
   if (blocks > 0) {
     auto reserved = reserve(store, save->partition_, *arenas, request.order, blocks);
     if (!reserved) return std::move(reserved).error();
@@ -101,9 +102,50 @@ Result<std::unique_ptr<SaveState>> SaveState::begin(StoreState& store, const Sav
   }
   for (auto& of_part : pieces) {
     auto& progress = save->parts_.emplace_back(std::make_unique<PartProgress>());
-    progress->pieces = std::move(of_part);
+    progress->kept = std::make_shared<const Pieces>(std::move(of_part));
   }
+  save->start_timer();
   return save;
+}
+
+void SaveState::start_timer() {
+  timer_ = store_.make_timer();
+  // The timer goes with the save, and drops the callback then.
+  timer_->wait_until(store_.now() + store_.options().save_ttl, [this](bool fired) {
+    if (fired) expire();
+  });
+}
+
+void SaveState::expire() {
+  ++store_.counters().expired_saves;
+  drop_pieces();
+}
+
+void SaveState::drop_pieces() {
+  for (const auto& progress : parts_) {
+    std::shared_ptr<const Pieces> dropped;  // destroyed after unlocking: it may be many extents
+    const std::lock_guard lock(progress->mutex);
+    dropped = std::exchange(progress->kept, nullptr);
+  }
+}
+
+Error SaveState::expired() const {
+  return {
+      Errc::kDeadline, Stage::kSetup,
+      fmt::format("the save was not sealed within {} ms and was dropped; begin again, with fewer "
+                  "blocks at a time or a longer save_ttl",
+                  std::chrono::duration_cast<std::chrono::milliseconds>(store_.options().save_ttl)
+                      .count())};
+}
+
+Result<Pin> SaveState::pin(std::uint32_t part) const {
+  if (part >= parts_.size()) {
+    return bad_save(fmt::format("part {} was to be pinned, the save has {}", part, parts_.size()));
+  }
+  if (sealed_) return bad_save("the save was sealed before");
+  auto pieces = parts_[part]->pieces();
+  if (pieces == nullptr) return expired();
+  return Pin(std::move(pieces));
 }
 
 std::span<std::byte> SaveState::writable(std::uint32_t position,
@@ -112,7 +154,9 @@ std::span<std::byte> SaveState::writable(std::uint32_t position,
   const auto found = std::lower_bound(new_blocks_.begin(), new_blocks_.end(), position);
   if (found == new_blocks_.end() || *found != position) return {};
   const auto block = static_cast<std::uint32_t>(found - new_blocks_.begin());
-  const Piece& piece = piece_of(parts_[partition_->part_of[lane]]->pieces, block);
+  const auto pieces = parts_[partition_->part_of[lane]]->pieces();
+  if (pieces == nullptr) return {};
+  const Piece& piece = piece_of(*pieces, block);
   return {piece.extent->segment(block - piece.first, partition_->rank_of[lane]),
           partition_->layout->lane_bytes()[lane]};
 }
@@ -122,25 +166,30 @@ Result<void> SaveState::put_part(std::uint32_t part) {
     return bad_save(fmt::format("part {} was put, the save has {}", part, parts_.size()));
   }
   PartProgress& progress = *parts_[part];
+  // Shared while the sums are computed: what is read here is not reused meanwhile.
+  const auto pieces = progress.pieces();
+  if (pieces == nullptr && !sealed_) return expired();
   PartPhase open = PartPhase::kOpen;
   if (!progress.phase.compare_exchange_strong(open, PartPhase::kPutting)) {
     return bad_save(fmt::format("part {} was put before", part));
   }
-  sum_terms(progress, partition_->parts[part]);
+  progress.sums.assign(new_blocks_.size(), 0);
+  sum_terms(*pieces, partition_->parts[part], progress.sums);
   progress.phase.store(PartPhase::kPut, std::memory_order_release);
+  if (progress.pieces() == nullptr) return expired();
   return ok_result();
 }
 
-void SaveState::sum_terms(PartProgress& progress, const Part& part) const {
-  progress.sums.assign(new_blocks_.size(), 0);
+void SaveState::sum_terms(const Pieces& pieces, const Part& part,
+                          std::vector<std::uint64_t>& sums) const {
   const auto lane_bytes = partition_->layout->lane_bytes();
   const auto ranks = static_cast<std::uint32_t>(part.lanes.size());
-  for (const Piece& piece : progress.pieces) {
+  for (const Piece& piece : pieces) {
     const Extent& extent = *piece.extent;
     const auto add = [&](std::uint32_t index, std::uint32_t rank) {
       const std::uint32_t lane = part.lanes[rank];
       const std::span<const std::byte> bytes(extent.segment(index, rank), lane_bytes[lane]);
-      progress.sums[piece.first + index] += lane_term(xxh3_64(bytes), lane);
+      sums[piece.first + index] += lane_term(xxh3_64(bytes), lane);
     };
     // In the order of memory, so that the pass over the bytes is sequential.
     if (extent.shape().order() == BlockOrder::kBlockMajor) {
@@ -157,16 +206,22 @@ void SaveState::sum_terms(PartProgress& progress, const Part& part) const {
 
 Result<void> SaveState::seal() {
   if (sealed_) return bad_save("the save was sealed before");
+  std::vector<std::shared_ptr<const Pieces>> pieces;
+  for (const auto& progress : parts_) {
+    pieces.push_back(progress->pieces());
+    if (pieces.back() == nullptr) return expired();
+  }
   for (std::size_t part = 0; part < parts_.size(); ++part) {
     if (parts_[part]->phase.load(std::memory_order_acquire) != PartPhase::kPut) {
       return bad_save(fmt::format("part {} was not put; every part is before the seal", part));
     }
   }
   sealed_ = true;
+  timer_.reset();
   // Every piece gets its number once, and loses it below if no block of it was kept.
   std::vector<std::vector<std::uint32_t>> numbers(parts_.size());
   for (std::size_t part = 0; part < parts_.size(); ++part) {
-    for (Piece& piece : parts_[part]->pieces) {
+    for (const Piece& piece : *pieces[part]) {
       const std::uint32_t number = store_.extents().add(piece.extent);
       store_.extents().add_block(number);
       numbers[part].push_back(number);
@@ -176,9 +231,9 @@ Result<void> SaveState::seal() {
   // Backwards, so that the head of the prefix is the most recently used.
   for (auto block = static_cast<std::uint32_t>(new_blocks_.size()); block-- > 0;) {
     for (std::size_t part = 0; part < parts_.size(); ++part) {
-      const auto& pieces = parts_[part]->pieces;
-      const Piece& piece = piece_of(pieces, block);
-      refs[part] = {numbers[part][static_cast<std::size_t>(&piece - pieces.data())],
+      const Pieces& of_part = *pieces[part];
+      const Piece& piece = piece_of(of_part, block);
+      refs[part] = {numbers[part][static_cast<std::size_t>(&piece - of_part.data())],
                     block - piece.first};
     }
     insert(block, refs);
@@ -186,7 +241,7 @@ Result<void> SaveState::seal() {
   for (const auto& of_part : numbers) {
     for (const std::uint32_t number : of_part) store_.extents().remove_block(number);
   }
-  for (const auto& progress : parts_) progress->pieces.clear();
+  drop_pieces();
   return ok_result();
 }
 

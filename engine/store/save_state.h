@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "engine/base/clock.h"
 #include "engine/base/result.h"
+#include "engine/memory/pin.h"
 #include "engine/store/reservation.h"
 #include "engine/store/store_state.h"
 #include "engine/store/store_types.h"
@@ -28,6 +31,7 @@ class SaveState {
   SaveState& operator=(const SaveState&) = delete;
   ~SaveState() { store_.namespaces().drop(name_space_number_); }
 
+  Result<Pin> pin(std::uint32_t part) const;
   std::span<const std::uint32_t> new_blocks() const noexcept { return new_blocks_; }
   std::span<std::byte> writable(std::uint32_t position, std::uint32_t lane) const noexcept;
   Result<void> put_part(std::uint32_t part);
@@ -35,13 +39,26 @@ class SaveState {
 
  private:
   enum class PartPhase : std::uint8_t { kOpen, kPutting, kPut };
+  using Pieces = std::vector<Piece>;
   struct PartProgress {
-    std::vector<Piece> pieces;
+    /// The pieces until the seal or the end of the save's time, else null. Whoever works on the
+    /// bytes shares them.
+    std::shared_ptr<const Pieces> pieces() const {
+      const std::lock_guard lock(mutex);
+      return kept;
+    }
+
+    mutable std::mutex mutex;
+    std::shared_ptr<const Pieces> kept;
     std::vector<std::uint64_t> sums;  // per new block: the terms of this part's lanes
     std::atomic<PartPhase> phase{PartPhase::kOpen};
   };
 
-  void sum_terms(PartProgress& progress, const Part& part) const;
+  void start_timer();
+  void expire();
+  Error expired() const;
+  void drop_pieces();
+  void sum_terms(const Pieces& pieces, const Part& part, std::vector<std::uint64_t>& sums) const;
   void insert(std::uint32_t block, std::span<const PartRef> parts);
 
   StoreState& store_;
@@ -52,6 +69,7 @@ class SaveState {
   std::vector<std::string> hashes_;  // of the new blocks
   std::vector<std::unique_ptr<PartProgress>> parts_;
   bool sealed_ = false;
+  std::unique_ptr<Timer> timer_;  // until it is sealed; last, so that it goes before what it uses
 };
 
 }  // namespace corail::detail

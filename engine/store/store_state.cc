@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -20,6 +21,10 @@ void check_options(const StoreOptions& options) {
   if (options.max_extent_bytes == 0) cannot_start("max_extent_bytes is 0");
   if (options.lease_ttl <= Duration::zero() || options.max_lease_ttl < options.lease_ttl) {
     cannot_start("lease_ttl must be positive and at most max_lease_ttl");
+  }
+  // More would overflow when it is added to the clock, and no saver needs a day.
+  if (options.save_ttl <= Duration::zero() || options.save_ttl > std::chrono::hours(24)) {
+    cannot_start("save_ttl must be more than 0 and at most 24 h");
   }
   // Slots are 32 bits and one value of them means none.
   if (options.max_blocks == 0 || options.max_blocks > 1'073'741'824) {
@@ -56,7 +61,9 @@ StoreState::StoreState(StoreOptions options, RegionRegistry& registry, Clock& cl
                        asio::any_io_executor executor, BootId boot)
     : options_(std::move(options)),
       registry_(registry),
-      leases_(options_, clock, std::move(executor), boot) {
+      clock_(clock),
+      executor_(std::move(executor)),
+      leases_(options_, clock_, executor_, boot) {
   check_options(options_);
   std::string failure;
   for (const NodeCapacity& node : options_.nodes) {

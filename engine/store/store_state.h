@@ -48,6 +48,10 @@ class StoreState {
   LeaseTable& leases() noexcept { return leases_; }
   StoreStats& counters() noexcept { return counters_; }
 
+  /// For a timer on the home executor, where it must be used and destroyed.
+  std::unique_ptr<Timer> make_timer() { return clock_.make_timer(executor_); }
+  TimePoint now() const noexcept { return clock_.now(); }
+
   /// The arena of a NUMA node, or null.
   std::shared_ptr<Arena> arena_of(std::int32_t numa_node) const;
   std::string list_nodes() const;
@@ -69,6 +73,8 @@ class StoreState {
  private:
   const StoreOptions options_;
   RegionRegistry& registry_;
+  Clock& clock_;
+  const asio::any_io_executor executor_;
   std::vector<std::shared_ptr<Arena>> arenas_;
   ShapeBook shapes_;
   NamespaceTable namespaces_;

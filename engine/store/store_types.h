@@ -40,8 +40,9 @@ struct StoreOptions {
   std::uint32_t max_leases_per_requester = 64;
   std::uint32_t max_ended_reads_per_requester = 1024;  // remembered lapses and tombstones
   std::uint64_t max_answer_runs = 2'097'152;  // of one answer: more of them end the prefix early
-  Duration lease_ttl = std::chrono::seconds(120);       // where the query does not ask for one
-  Duration max_lease_ttl = std::chrono::seconds(600);   // what a query may ask for; more is capped
+  Duration lease_ttl = std::chrono::seconds(120);      // where the query does not ask for one
+  Duration max_lease_ttl = std::chrono::seconds(600);  // what a query may ask for; more is capped
+  Duration save_ttl = std::chrono::seconds(60);  // from begin() until an unsealed save is dropped
   Duration ended_read_ttl = std::chrono::seconds(120);  // how long an ended read is remembered
 };
 
@@ -108,6 +109,7 @@ struct StoreStats {
   std::uint64_t evicted_blocks = 0;  // since the start, as all below
   std::uint64_t lapsed_leases = 0;
   std::uint64_t saved_blocks = 0;
+  std::uint64_t expired_saves = 0;
   std::uint64_t deduplicated_blocks = 0;
 };
 

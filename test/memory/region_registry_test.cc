@@ -69,6 +69,25 @@ BOOST_AUTO_TEST_CASE(the_number_of_regions_is_bounded) {
   BOOST_TEST((refused.error().code() == Errc::kTooLarge));
 }
 
+BOOST_AUTO_TEST_CASE(the_listener_is_told_of_every_new_generation) {
+  RegionRegistry registry;
+  std::vector<TableGeneration> told;
+  registry.set_listener([&told](TableGeneration generation) { told.push_back(generation); });
+  std::vector<TableGeneration> published;
+  const auto id = registry.add(0x1000, 0x1000, 0, {});
+  BOOST_REQUIRE(id);
+  published.push_back(registry.snapshot()->generation());
+  BOOST_REQUIRE(registry.set_keys(*id, {1}));
+  published.push_back(registry.snapshot()->generation());
+  BOOST_TEST(!registry.add(0x1000, 0x1000, 0, {}).ok());  // overlaps: nothing new
+  BOOST_TEST(registry.remove(*id));
+  published.push_back(registry.snapshot()->generation());
+  BOOST_TEST((told == published));
+  registry.set_listener(nullptr);
+  BOOST_REQUIRE(registry.add(0x1000, 0x1000, 0, {}));
+  BOOST_TEST(told.size() == 3U);
+}
+
 BOOST_AUTO_TEST_CASE(threads_see_whole_tables) {
   RegionRegistry registry;
   std::atomic<bool> stop{false};

@@ -1,13 +1,18 @@
-#include <dirent.h>
-
+#include <array>
+#include <asio/buffer.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/write.hpp>
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstddef>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "test/node/support.h"
 #include "test/node/two_nodes.h"
 
 namespace corail::test {
@@ -15,20 +20,31 @@ namespace {
 
 namespace data = boost::unit_test::data;
 
-std::size_t open_descriptors() {
-  DIR* directory = ::opendir("/proc/self/fd");
-  std::size_t count = 0;
-  while (::readdir(directory) != nullptr) ++count;
-  ::closedir(directory);
-  return count;
-}
+/// Something that is no node: accepts one connection, reads what comes first, says its words, and
+/// keeps the connection until the other side ends it, or ends it at once.
+class ForeignServer {
+ public:
+  ForeignServer(std::string words, bool stays)
+      : acceptor_(context_, {asio::ip::address_v4::loopback(), 0}),
+        thread_([this, words = std::move(words), stays] {
+          std::error_code ignored;
+          asio::ip::tcp::socket socket = acceptor_.accept(ignored);
+          std::array<char, 64> heard{};
+          socket.read_some(asio::buffer(heard), ignored);
+          asio::write(socket, asio::buffer(words), ignored);
+          while (stays && !ignored) socket.read_some(asio::buffer(heard), ignored);
+        }) {}
+  ~ForeignServer() { thread_.join(); }
 
-std::string describe(const Error& error) { return error.to_string(); }
+  std::string address() const {
+    return "127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+  }
 
-template <typename T>
-std::string describe(const Result<T>& result) {
-  return result.ok() ? "success" : result.error().to_string();
-}
+ private:
+  asio::io_context context_;
+  asio::ip::tcp::acceptor acceptor_;
+  std::thread thread_;
+};
 
 struct RailCounts {
   std::uint32_t holder;
@@ -103,39 +119,6 @@ BOOST_AUTO_TEST_CASE(another_layout_is_refused_before_anything_is_allocated) {
   BOOST_TEST(nodes.requester().memory().mapped_bytes() == 0u);
 }
 
-BOOST_AUTO_TEST_CASE(a_holder_that_dies_during_a_read_fails_the_read_and_frees_its_memory) {
-  TwoNodes::Shape shape;
-  shape.blocks = 400;
-  shape.segment_bytes = 16 * 1024;
-  TwoNodes nodes(shape, 4, 4);
-  nodes.save();
-  auto peer = nodes.connect();
-  BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
-  auto running = asio::co_spawn(nodes.requester().executor(),
-                                (*peer)->fetch_blocks(nodes.layout(), nodes.keys(), FetchOptions{}),
-                                asio::use_future);
-  // Dies as soon as the read has its memory; that it had not ended yet is checked below, not hoped
-  // for.
-  while (nodes.requester().memory().outstanding_bytes() == 0 &&
-         running.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-    std::this_thread::yield();
-  }
-  nodes.close_holder();
-  auto view = running.get();
-  if (view.ok()) {
-    BOOST_TEST(nodes.mismatches(*view) == 0u);
-  } else {
-    BOOST_TEST((view.error().error_class() == ErrorClass::kTransport ||
-                view.error().error_class() == ErrorClass::kPeer),
-               describe(view));
-    BOOST_TEST(!view.error().detail().empty());
-    BOOST_TEST(nodes.requester().memory().outstanding_bytes() == 0u);
-  }
-  auto after = nodes.fetch(**peer, nodes.keys());
-  BOOST_REQUIRE(!after.ok());
-  BOOST_TEST((after.error().error_class() == ErrorClass::kTransport), describe(after));
-}
-
 BOOST_AUTO_TEST_CASE(concurrent_reads_share_the_rails) {
   TwoNodes nodes(TwoNodes::Shape{}, 2, 2);
   nodes.save();
@@ -154,12 +137,70 @@ BOOST_AUTO_TEST_CASE(concurrent_reads_share_the_rails) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(an_unreachable_or_foreign_peer_is_one_clear_error) {
+BOOST_AUTO_TEST_CASE(an_unreachable_peer_is_one_clear_error) {
   TwoNodes nodes(TwoNodes::Shape{}, 1, 1);
-  auto nobody = TwoNodes::run(nodes.requester(), nodes.requester().connect("127.0.0.1:1"));
+  auto nobody = nodes.connect_to("127.0.0.1:1");
   BOOST_REQUIRE(!nobody.ok());
   BOOST_TEST((nobody.error().code() == Errc::kConnectFailed), describe(nobody));
   BOOST_TEST(nobody.error().detail().find("127.0.0.1:1") != std::string::npos, describe(nobody));
+}
+
+BOOST_AUTO_TEST_CASE(a_foreign_peer_is_one_clear_error) {
+  TwoNodes nodes(TwoNodes::Shape{}, 1, 1);
+  // Asio opens descriptors of its own with the first connect.
+  BOOST_REQUIRE(!nodes.connect_to("127.0.0.1:1").ok());
+  const std::size_t descriptors = open_descriptors();
+  const std::string garbage =
+      "\x01\xFF garbage that is longer than any greeting of ours \x7F\x80\x02";
+  for (const std::string& words :
+       {std::string("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), garbage}) {
+    for (const bool stays : {true, false}) {
+      BOOST_TEST_CONTEXT(words << (stays ? ", stays" : ", leaves")) {
+        ForeignServer server(words, stays);
+        const auto peer = nodes.connect_to(server.address());
+        BOOST_REQUIRE(!peer.ok());
+        BOOST_TEST((peer.error().code() == Errc::kIncompatible), describe(peer));
+        BOOST_TEST(peer.error().peer().find(server.address()) != std::string::npos, describe(peer));
+      }
+    }
+  }
+  BOOST_TEST(comes_true([&] { return open_descriptors() == descriptors; }));
+}
+
+BOOST_AUTO_TEST_CASE(times_that_cannot_be_are_refused_by_name) {
+  SteadyClock clock;
+  SeededRandom random(1);
+  const std::vector<std::pair<Duration NodeOptions::*, std::string>> times = {
+      {&NodeOptions::call_deadline, "call-deadline"},   {&NodeOptions::keep_alive, "keep-alive"},
+      {&NodeOptions::fence_deadline, "fence-deadline"}, {&NodeOptions::lease_ttl, "lease-ttl"},
+      {&NodeOptions::lease_margin, "lease-margin"},
+  };
+  for (const auto& [member, name] : times) {
+    for (const Duration wrong : {Duration(0), Duration(-1), Duration::max()}) {
+      NodeOptions options;
+      options.rails = {"tcp:127.0.0.1"};
+      options.*member = wrong;
+      const auto node = Node::create(options, clock, random, nullptr);
+      BOOST_REQUIRE_MESSAGE(!node.ok(), name);
+      BOOST_TEST((node.error().code() == Errc::kInvalidArgument), describe(node.error()));
+      BOOST_TEST(node.error().detail().find(name) != std::string::npos, describe(node.error()));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_fetch_may_have_all_the_time_there_is_but_some) {
+  TwoNodes nodes(TwoNodes::Shape{}, 1, 1);
+  nodes.save();
+  auto peer = nodes.connect();
+  BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
+  FetchOptions options;
+  options.deadline = Duration::max();
+  const auto view = nodes.fetch(**peer, nodes.keys(), options);
+  BOOST_TEST(view.ok(), describe(view));
+  options.deadline = Duration::zero();
+  const auto never = nodes.fetch(**peer, nodes.keys(), options);
+  BOOST_REQUIRE(!never.ok());
+  BOOST_TEST((never.error().code() == Errc::kInvalidArgument), describe(never));
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_rail_is_refused_with_what_exists) {

@@ -2,11 +2,17 @@
 
 #include <fmt/core.h>
 
-#include <boost/test/unit_test.hpp>
+#include <stdexcept>
 #include <string_view>
 
 namespace corail::test {
 namespace {
+
+/// Without Boost.Test, because a program that is no test uses this too; it fails a test as well.
+template <typename T>
+void require(const Result<T>& result) {
+  if (!result.ok()) throw std::runtime_error(result.error().to_string());
+}
 
 std::vector<std::string> loopback_rails(std::uint32_t count) {
   std::vector<std::string> rails;
@@ -16,9 +22,8 @@ std::vector<std::string> loopback_rails(std::uint32_t count) {
 
 std::unique_ptr<Node> make_node(NodeOptions options, Clock& clock, Random& random) {
   auto node = Node::create(std::move(options), clock, random, nullptr);
-  BOOST_REQUIRE_MESSAGE(node.ok(), (node.ok() ? "" : node.error().to_string()));
-  const auto started = TwoNodes::run(**node, (*node)->start());
-  BOOST_REQUIRE_MESSAGE(started.ok(), (started.ok() ? "" : started.error().to_string()));
+  require(node);
+  require(TwoNodes::run(**node, (*node)->start()));
   return std::move(*node);
 }
 
@@ -41,9 +46,10 @@ TwoNodes::TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t reques
   requester.rails = loopback_rails(requester_rails);
   requester.max_read_bytes = shape.max_read_bytes;
   requester.window_bytes = shape.window_bytes;
-  requester.fence_deadline = std::chrono::seconds(20);
+  requester.keep_alive = shape.keep_alive;
+  requester.fence_deadline = shape.fence_deadline;
   holder_ = make_node(std::move(holder), clock_, random_);
-  requester_ = make_node(std::move(requester), clock_, requester_random_);
+  requester_ = make_node(std::move(requester), requester_clock_, requester_random_);
 }
 
 TwoNodes::~TwoNodes() {
@@ -59,6 +65,11 @@ void TwoNodes::close_holder() {
   holder_.reset();
 }
 
+StoreStats TwoNodes::holder_stats() {
+  const auto ask = [](Node* holder) -> Task<StoreStats> { co_return holder->blocks().stats(); };
+  return run(*holder_, ask(holder_.get()));
+}
+
 std::shared_ptr<const BlockKeys> TwoNodes::keys_of(std::uint32_t blocks) const {
   auto keys = std::make_shared<BlockKeys>();
   keys->name_space = "model/a";
@@ -66,10 +77,7 @@ std::shared_ptr<const BlockKeys> TwoNodes::keys_of(std::uint32_t blocks) const {
   return keys;
 }
 
-void TwoNodes::save() {
-  const auto saved = run(*holder_, save_on_home());
-  BOOST_REQUIRE_MESSAGE(saved.ok(), (saved.ok() ? "" : saved.error().to_string()));
-}
+void TwoNodes::save() { require(run(*holder_, save_on_home())); }
 
 Task<Result<void>> TwoNodes::save_on_home() {
   BlockStore& store = holder_->blocks();
@@ -96,8 +104,8 @@ Task<Result<void>> TwoNodes::save_on_home() {
   co_return sealed;
 }
 
-Result<std::shared_ptr<Peer>> TwoNodes::connect() {
-  return run(*requester_, requester_->connect(holder_->listen_address()));
+Result<std::shared_ptr<Peer>> TwoNodes::connect_to(std::string address) {
+  return run(*requester_, requester_->connect(std::move(address)));
 }
 
 Result<BlockView> TwoNodes::fetch(Peer& peer, std::shared_ptr<const BlockKeys> keys,

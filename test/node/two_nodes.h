@@ -1,9 +1,13 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/use_future.hpp>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +25,23 @@ inline std::byte content(std::uint32_t block, std::uint32_t lane, std::uint64_t 
       mix64((std::uint64_t{block} << 40) ^ (std::uint64_t{lane} << 20) ^ offset));
 }
 
+/// A clock that makes no timer while memory is said to be short.
+class StarvedClock final : public Clock {
+ public:
+  explicit StarvedClock(Clock& clock) : clock_(clock) {}
+
+  TimePoint now() const noexcept override { return clock_.now(); }
+  std::unique_ptr<Timer> make_timer(asio::any_io_executor executor) override {
+    if (starved) throw std::bad_alloc();
+    return clock_.make_timer(std::move(executor));
+  }
+
+  std::atomic<bool> starved{false};
+
+ private:
+  Clock& clock_;
+};
+
 /// A holder and a requester in one process, each with threads of its own, over loopback.
 class TwoNodes {
  public:
@@ -31,6 +52,8 @@ class TwoNodes {
     BlockOrder order = BlockOrder::kBlockMajor;
     std::uint64_t max_read_bytes = 64 * kKiB;
     std::uint64_t window_bytes = 256 * kKiB;
+    Duration keep_alive = std::chrono::seconds(5);  // of the requester, as below
+    Duration fence_deadline = std::chrono::seconds(20);
   };
 
   TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t requester_rails);
@@ -49,10 +72,15 @@ class TwoNodes {
   std::shared_ptr<const BlockKeys> keys_of(std::uint32_t blocks) const;
 
   void save();
-  Result<std::shared_ptr<Peer>> connect();
+  Result<std::shared_ptr<Peer>> connect() { return connect_to(holder_->listen_address()); }
+  Result<std::shared_ptr<Peer>> connect_to(std::string address);
   Result<BlockView> fetch(Peer& peer, std::shared_ptr<const BlockKeys> keys,
                           FetchOptions options = {});
   void close_holder();
+  /// What the holder's store counts, as of now.
+  StoreStats holder_stats();
+  /// Lets the requester's reads run out of memory as they begin.
+  void starve_requester(bool starved) { requester_clock_.starved = starved; }
   /// Bytes of the view that differ from what was saved.
   std::uint64_t mismatches(const BlockView& view) const;
 
@@ -61,6 +89,7 @@ class TwoNodes {
 
   Shape shape_;
   SteadyClock clock_;
+  StarvedClock requester_clock_{clock_};
   SeededRandom random_{7};
   SeededRandom requester_random_{8};
   std::shared_ptr<const Layout> layout_;

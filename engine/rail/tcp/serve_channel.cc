@@ -54,8 +54,8 @@ Task<void> ServeChannel::read_requests() {
     if (moved.state != Transferred::State::kSome) break;
     const auto taken = take(moved.bytes);
     if (!taken.ok()) {
-      log(LogLevel::kWarning, "data channel of {} closed: {}", socket_->peer_name(),
-          taken.error().detail());
+      log_limited("data channel closed", LogLevel::kWarning, "data channel of {} closed: {}",
+                  socket_->peer_name(), taken.error().detail());
       break;
     }
     // Whoever floods the channel with requests gets no more than its turn.

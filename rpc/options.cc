@@ -1,0 +1,48 @@
+#include "rpc/options.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <string_view>
+
+#include "rpc/messages.h"
+
+namespace corail {
+namespace {
+
+/// Longer times are mistakes, and would overflow when they are added to the clock.
+constexpr std::chrono::hours kMaxDuration{24};
+
+}  // namespace
+
+Result<void> check_options(const NodeOptions& options) {
+  const auto need = [](bool fine, std::string_view what) -> Result<void> {
+    if (fine) return ok_result();
+    return Error(Errc::kInvalidArgument, Stage::kSetup, std::string(what));
+  };
+  const auto need_time = [&need](Duration time, std::string_view name) {
+    return need(time > Duration::zero() && time <= kMaxDuration,
+                fmt::format("{} must be more than 0 and at most {} h", name, kMaxDuration.count()));
+  };
+  const std::array<Result<void>, 10> checks = {
+      need(!options.rails.empty() && options.rails.size() <= kMaxRails,
+           fmt::format("a node needs 1 to {} rails, such as tcp:127.0.0.1", kMaxRails)),
+      need(options.channels_per_rail >= 1 && options.channels_per_rail <= kMaxChannels,
+           fmt::format("channels-per-rail must be 1 to {}", kMaxChannels)),
+      need(options.max_read_bytes >= 4 * kKiB && options.max_read_bytes <= kGiB,
+           "max-read-bytes must be 4 KiB to 1 GiB"),
+      need(options.window_bytes >= 4 * kKiB, "window-bytes must be at least 4 KiB"),
+      need_time(options.call_deadline, "call-deadline"),
+      need_time(options.keep_alive, "keep-alive"),
+      need_time(options.fence_deadline, "fence-deadline"),
+      need_time(options.lease_ttl, "lease-ttl"),
+      need_time(options.lease_margin, "lease-margin"),
+      need(options.lease_ttl > options.lease_margin, "the lease must last longer than its margin"),
+  };
+  for (const auto& check : checks) {
+    if (!check) return check;
+  }
+  return ok_result();
+}
+
+}  // namespace corail
