@@ -7,6 +7,7 @@
 #include "engine/plan/block_plan.h"
 #include "engine/read/read_session.h"
 #include "rpc/codec.h"
+#include "rpc/lease_keeper.h"
 
 namespace corail {
 namespace {
@@ -25,7 +26,7 @@ BlockFetch::BlockFetch(FetchContext context, ReadId read, std::shared_ptr<const 
       layout_(std::move(layout)),
       keys_(std::move(keys)),
       options_(std::move(options)),
-      deadline_(after(context_.clock.now(), options_.deadline)) {}
+      callers_deadline_(after(context_.clock.now(), options_.deadline)) {}
 
 Task<Result<BlockView>> BlockFetch::run() {
   auto step = check_arguments();
@@ -61,6 +62,10 @@ Result<void> BlockFetch::check_arguments() const {
   return check_query(read_, *keys_);
 }
 
+TimePoint BlockFetch::deadline(TimePoint lease_ends) const noexcept {
+  return std::min(callers_deadline_, lease_ends - context_.options.lease_margin);
+}
+
 Task<Result<void>> BlockFetch::query() {
   const TimePoint sent = context_.clock.now();
   TransferQuery query;
@@ -70,7 +75,7 @@ Task<Result<void>> BlockFetch::query() {
   query.ttl = context_.options.lease_ttl;
   query.encoding = options_.encoding;
   CallOptions call;
-  call.deadline = std::min(deadline_, sent + context_.options.call_deadline);
+  call.deadline = std::min(callers_deadline_, sent + context_.options.call_deadline);
   call.cancel = &cancel_query_;
   // The token is pulled on any thread; the flag makes a cancel that comes late find nobody.
   const auto canceller = std::make_shared<CallCancel*>(&cancel_query_);
@@ -93,7 +98,7 @@ Task<Result<void>> BlockFetch::query() {
                     "the holder has not even the first block of the prefix");
   }
   // Counted from sending, not from the answer: the holder counts from before it answered.
-  deadline_ = std::min(deadline_, sent + answer_.ttl - context_.options.lease_margin);
+  lease_ends_ = sent + answer_.ttl;
   co_return ok_result();
 }
 
@@ -145,11 +150,16 @@ Task<Result<void>> BlockFetch::read() {
                                         std::move(answer_.checksums));
     report_.stages.plan += context_.clock.now() - begin;
   }
-  request.deadline = deadline_;
+  request.deadline = deadline(lease_ends_);
   request.fence_deadline = context_.options.fence_deadline;
   request.cancel = options_.cancel;
   ReadSession session(context_.home, context_.clock, context_.session, std::move(request));
+  LeaseKeeper keeper(context_.home, context_.clock, context_.session, read_,
+                     context_.options.lease_ttl, lease_ends_,
+                     [this, &session](TimePoint ends) { session.extend(deadline(ends)); });
+  keeper.start();
   auto result = co_await session.run(report_);
+  co_await keeper.stop();
   given_back_ = true;
   co_return result;
 }

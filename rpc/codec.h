@@ -78,6 +78,15 @@ struct QueryExpectation {
 Result<TransferAnswer> decode_query_answer(std::span<const std::byte> body,
                                            const QueryExpectation& expected);
 
+FrameBuffer encode_renew(ReadId read, Duration ttl);
+struct RenewRequest {
+  ReadId read;
+  Duration ttl{};  // 0: the holder's default
+};
+Result<RenewRequest> decode_renew(std::span<const std::byte> body);
+FrameBuffer encode_renew_answer(Duration ttl);
+Result<Duration> decode_renew_answer(std::span<const std::byte> body);
+
 /// ConfirmAndRelease, ReleaseLease and QuiesceRead are alike: a read's id, and an empty answer.
 FrameBuffer encode_read_id(ReadId read);
 Result<ReadId> decode_read_id(Method method, std::span<const std::byte> body);

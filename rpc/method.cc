@@ -27,6 +27,8 @@ MethodLimits limits_of(Method method) noexcept {
       return {"ReleaseLease", kSmall, kSmall, 0};
     case Method::kQuiesceRead:
       return {"QuiesceRead", kSmall, kSmall, 0};
+    case Method::kRenewLease:
+      return {"RenewLease", kSmall, kSmall, 0};
     case Method::kNone:
       break;
   }

@@ -18,6 +18,7 @@ enum class Method : std::uint16_t {
   kConfirmAndRelease = 17,
   kReleaseLease = 18,
   kQuiesceRead = 19,
+  kRenewLease = 20,
 };
 
 /// Bodies never get longer than this, whatever their method (I8).

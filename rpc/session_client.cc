@@ -159,6 +159,14 @@ Task<Result<void>> SessionClient::end_read(Method method, ReadId read, TimePoint
   co_return ok_result();
 }
 
+Task<Result<Duration>> SessionClient::renew(ReadId read, Duration ttl, CallOptions options) {
+  DecodeSink<Duration> sink(decode_renew_answer);
+  FrameBuffer request = encode_renew(read, ttl);
+  auto called = co_await connection_.call(Method::kRenewLease, std::move(request), sink, options);
+  if (!called.ok()) co_return std::move(called).error();
+  co_return sink.take();
+}
+
 Task<Result<void>> SessionClient::confirm_and_release(ReadId read, TimePoint deadline) {
   auto confirmed = co_await end_read(Method::kConfirmAndRelease, read, deadline);
   if (!confirmed.ok()) co_return std::move(confirmed).error().at(Stage::kConfirm);

@@ -70,6 +70,11 @@ class SessionClient final : public Owner, private CallHandler {
   /// leave a lease at the holder: release() it as after a success.
   Task<Result<TransferAnswer>> query(TransferQuery query, CallOptions options);
 
+  /// Asks for `ttl` more; how long the lease lasts, counted from when this was called.
+  /// kLeaseExpired and kNotFound are the holder's no; after kDeadline or a transport error nobody
+  /// knows, so nothing was extended.
+  Task<Result<Duration>> renew(ReadId read, Duration ttl, CallOptions options);
+
   Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) override;
   Task<Result<void>> quiesce(ReadId read, TimePoint deadline) override;
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;

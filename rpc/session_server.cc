@@ -76,6 +76,8 @@ Task<Result<FrameBuffer>> SessionServer::serve(InboundCall& call) {
       co_return get_regions(call.body());
     case Method::kQueryBlocksForTransfer:
       co_return query(call.body());
+    case Method::kRenewLease:
+      co_return renew(call.body());
     case Method::kConfirmAndRelease:
     case Method::kReleaseLease:
     case Method::kQuiesceRead:
@@ -180,6 +182,17 @@ Result<FrameBuffer> SessionServer::query(std::span<const std::byte> body) {
   // Nobody would come to release a lease that was not told about.
   if (!frame.ok()) services_.store->release(id_, asked->read);
   return frame;
+}
+
+Result<FrameBuffer> SessionServer::renew(std::span<const std::byte> body) {
+  const auto asked = decode_renew(body);
+  if (!asked.ok()) return asked.error();
+  if (services_.store == nullptr) {
+    return Error(Errc::kNotFound, Stage::kConfirm, "there is no such lease");
+  }
+  const auto ttl = services_.store->renew(id_, asked->read, asked->ttl);
+  if (!ttl.ok()) return ttl.error();
+  return encode_renew_answer(*ttl);
 }
 
 Result<FrameBuffer> SessionServer::end_read(Method method, std::span<const std::byte> body) {

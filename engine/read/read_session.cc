@@ -66,6 +66,20 @@ void ReadSession::stop(Error reason) {
   scope_.spawn(tell_owner());
 }
 
+void ReadSession::extend(TimePoint deadline) {
+  request_.deadline = std::max(request_.deadline, deadline);
+  if (deadline_timer_) arm_deadline();
+}
+
+void ReadSession::arm_deadline() {
+  deadline_timer_ = clock_.make_timer(home_);
+  deadline_timer_->wait_until(request_.deadline, [this](bool expired) {
+    if (!expired) return;
+    stop(Error(Errc::kDeadline, Stage::kWait,
+               "the read did not land in time; check the rails' load, or allow it more time"));
+  });
+}
+
 Task<void> ReadSession::tell_owner() {
   // Whether the owner answers or not, the rails are fenced: its answer only makes the wait shorter.
   const TimePoint deadline = clock_.now() + request_.fence_deadline;
@@ -79,13 +93,7 @@ Task<Result<void>> ReadSession::fan_out() {
   for (const auto& share : shares_) {
     branches.emplace_back(share->rail().executor(), run_share(share));
   }
-  auto deadline = clock_.make_timer(home_);
-  deadline->wait_until(request_.deadline, [this](bool expired) {
-    if (expired) {
-      stop(Error(Errc::kDeadline, Stage::kWait,
-                 "the read did not land in time; check the rails' load, or allow it more time"));
-    }
-  });
+  arm_deadline();
   // The token may be pulled on any thread; the flag and the state are ours to change on home only.
   const auto subscription = request_.cancel.subscribe([home = home_, self = self_] {
     asio::post(home, [self] {
@@ -97,7 +105,7 @@ Task<Result<void>> ReadSession::fan_out() {
   posting_ = true;
   auto results = co_await when_all(std::move(branches), std::move(on_first_failure));
   posting_ = false;
-  deadline.reset();
+  deadline_timer_.reset();
   co_await scope_.join();
   // Memory that may still be written outweighs why the read ended.
   for (auto& result : results) {

@@ -58,6 +58,10 @@ class ReadSession {
   /// fails.
   Task<Result<void>> run(ReadReport& report);
 
+  /// The lease lasts longer than the request said: the read may take until then. On home; while
+  /// run() has not returned.
+  void extend(TimePoint deadline);
+
   ReadPhase phase() const noexcept { return state_.phase(); }
 
  private:
@@ -65,6 +69,7 @@ class ReadSession {
   Result<void> check_keys() const;
   Task<Result<void>> attempt(ReadReport& report);
   void build_shares();
+  void arm_deadline();
   void stop(Error reason);
   Task<void> tell_owner();
   Task<Result<void>> fan_out();
@@ -81,8 +86,9 @@ class ReadSession {
   SharedRead shared_;
   TaskScope scope_;  // the notice to the owner
   std::vector<std::shared_ptr<RailShare>> shares_;
-  bool posting_ = false;         // shares run: there is something to stop
-  std::optional<Error> reason_;  // why the read was stopped; the first counts
+  std::unique_ptr<Timer> deadline_timer_;  // while shares run
+  bool posting_ = false;                   // shares run: there is something to stop
+  std::optional<Error> reason_;            // why the read was stopped; the first counts
   /// Makes a cancel that is on its way to home find out that the session is gone.
   std::shared_ptr<ReadSession*> self_;
 };

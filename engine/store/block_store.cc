@@ -1,5 +1,6 @@
 #include "engine/store/block_store.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/store/query.h"
@@ -43,6 +44,11 @@ Result<QueryAnswer> BlockStore::query_for_transfer(const QueryRequest& request) 
 
 Result<void> BlockStore::confirm_and_release(SessionId session, ReadId read) {
   return state_->leases().confirm_and_release(session, read);
+}
+Result<Duration> BlockStore::renew(SessionId session, ReadId read, Duration ttl) {
+  const StoreOptions& options = state_->options();
+  const Duration wanted = ttl > Duration::zero() ? ttl : options.lease_ttl;
+  return state_->leases().renew(session, read, std::min(wanted, options.max_lease_ttl));
 }
 void BlockStore::release(SessionId session, ReadId read) {
   state_->leases().release(session, read);

@@ -51,13 +51,18 @@ class BlockStore {
 
   /// The longest prefix of the hashes that is stored with one layout, leased for the read. Blocks
   /// become most recently used. Fails with kInvalidArgument (sizes, a hash twice, the read has a
-  /// lease already), kTooLarge (number of hashes), kQuotaExceeded (leases of the session),
+  /// lease already), kTooLarge (number of hashes), kQuotaExceeded (leases of the session, or
+  /// their bytes),
   /// kCancelled (the read was released or quiesced before its query came).
   Result<QueryAnswer> query_for_transfer(const QueryRequest& request);
 
   /// Success means that the read's lease has not lapsed up to now (I9), and gives it back.
   /// kLeaseExpired: it has, even if only the timer is late. kNotFound: there is no such lease.
   Result<void> confirm_and_release(SessionId session, ReadId read);
+
+  /// The lease lasts `ttl` (0: the default; capped) from now on, and no less than it did; returns
+  /// how long that is. kLeaseExpired: it has lapsed, and stays so (I9). kNotFound: no such lease.
+  Result<Duration> renew(SessionId session, ReadId read, Duration ttl);
 
   /// Gives the lease back; nothing more is admitted for the read. Idempotent. Before its query it
   /// leaves a tombstone, so that the query finds the read ended.

@@ -64,6 +64,7 @@ LeaseTable::Lease LeaseTable::take(Session& session, ReadId read, End how) {
   const auto found = session.leases.find(read);
   Lease lease = std::move(found->second);
   session.leases.erase(found);
+  session.payload_bytes -= lease.payload_bytes;
   if (how == End::kLapsed) ++lapsed_;
   remember(session, read, how);
   return lease;
@@ -90,24 +91,64 @@ Result<void> LeaseTable::may_grant(SessionId session_id, ReadId read) {
   return ok_result();
 }
 
+Result<void> LeaseTable::may_hold(SessionId session_id, std::uint64_t payload_bytes) {
+  const std::lock_guard lock(mutex_);
+  const std::uint64_t held = session_of(session_id).payload_bytes;
+  const std::uint64_t most = options_.max_leased_bytes_per_requester;
+  if (held <= most && payload_bytes <= most - held) return ok_result();
+  return Error(Errc::kQuotaExceeded, Stage::kQuery,
+               fmt::format("the requester holds leases on {} bytes and asks for {} more, the most "
+                           "is {}; release some, or ask for fewer blocks",
+                           held, payload_bytes, most));
+}
+
 LeaseTable::Granted LeaseTable::grant(SessionId session_id, ReadId read,
-                                      std::shared_ptr<const LeasedBytes> bytes, Duration ttl) {
-  auto timer = clock_.make_timer(executor_);
-  Timer& armed = *timer;
+                                      std::shared_ptr<const LeasedBytes> bytes,
+                                      std::uint64_t payload_bytes, Duration ttl) {
   Lease lease;
   lease.expires = clock_.now() + ttl;
+  lease.payload_bytes = payload_bytes;
   lease.bytes = std::move(bytes);
-  lease.timer = std::move(timer);
-  const TimePoint expires = lease.expires;
-  std::uint64_t counter = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    counter = next_counter_++;
-    session_of(session_id).leases.emplace(read, std::move(lease));
+  lease.timer = start_timer(session_id, read, lease.expires);
+  const std::lock_guard lock(mutex_);
+  Session& session = session_of(session_id);
+  session.payload_bytes += payload_bytes;
+  session.leases.emplace(read, std::move(lease));
+  return {LeaseId{boot_, next_counter_++}, ttl};
+}
+
+std::unique_ptr<Timer> LeaseTable::start_timer(SessionId session_id, ReadId read,
+                                               TimePoint expires) {
+  // The timer goes with its lease, and drops the callback then; it calls back in a later turn.
+  auto timer = clock_.make_timer(executor_);
+  timer->wait_until(expires, [this, session_id, read](bool) { on_timer(session_id, read); });
+  return timer;
+}
+
+Result<Duration> LeaseTable::renew(SessionId session_id, ReadId read, Duration ttl) {
+  Lease ended;
+  const std::lock_guard lock(mutex_);
+  Session& session = session_of(session_id);
+  const auto found = session.leases.find(read);
+  if (found == session.leases.end()) {
+    const auto known = session.ended.find(read);
+    if (known != session.ended.end() && known->second.how == End::kLapsed) {
+      return lapsed_lease(read, Stage::kConfirm);
+    }
+    return no_lease(read);
   }
-  // The timer goes with its lease, and drops the callback then.
-  armed.wait_until(expires, [this, session_id, read](bool) { on_timer(session_id, read); });
-  return {LeaseId{boot_, counter}, ttl};
+  Lease& lease = found->second;
+  const TimePoint now = clock_.now();
+  if (now >= lease.expires) {
+    ended = take(session, read, End::kLapsed);
+    return lapsed_lease(read, Stage::kConfirm);
+  }
+  const TimePoint expires = now + ttl;
+  if (expires > lease.expires) {
+    lease.expires = expires;
+    lease.timer = start_timer(session_id, read, expires);
+  }
+  return lease.expires - now;
 }
 
 void LeaseTable::on_timer(SessionId session_id, ReadId read) {

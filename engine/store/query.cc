@@ -125,6 +125,11 @@ Result<QueryAnswer> query_for_transfer(StoreState& store, const QueryRequest& re
   Prefix& prefix = *found;
   if (prefix.slots.empty()) return answer;
 
+  const Layout& layout = *prefix.runs.phases().front().partition->layout;
+  const std::uint64_t payload_bytes = prefix.slots.size() * layout.block_bytes();
+  auto within_quota = store.leases().may_hold(request.session, payload_bytes);
+  if (!within_quota) return std::move(within_quota).error();
+
   // The head of a prefix is touched last: it is worth most, as the rest is useless without it.
   for (auto slot = prefix.slots.rbegin(); slot != prefix.slots.rend(); ++slot) {
     store.blocks().touch(*slot);
@@ -148,7 +153,7 @@ Result<QueryAnswer> query_for_transfer(StoreState& store, const QueryRequest& re
   const auto granted = store.leases().grant(
       request.session, request.read,
       std::make_shared<const LeasedBytes>(std::move(prefix.extents), std::move(prefix.runs)),
-      std::min(wanted, options.max_lease_ttl));
+      payload_bytes, std::min(wanted, options.max_lease_ttl));
   answer.lease = granted.id;
   answer.ttl = granted.ttl;
   return answer;

@@ -135,6 +135,15 @@ BOOST_AUTO_TEST_CASE(query) {
   BOOST_TEST(decode_query(body).ok());
 }
 
+BOOST_AUTO_TEST_CASE(renewals) {
+  const Bytes request = body_of(encode_renew(ReadId(77), std::chrono::seconds(1)));
+  BOOST_TEST(hex_of(request) == "084d10e807");  // read_id, ttl_ms
+  BOOST_TEST((decode_renew(request)->ttl == std::chrono::seconds(1)));
+  const Bytes answer = body_of(encode_renew_answer(std::chrono::milliseconds(300)));
+  BOOST_TEST(hex_of(answer) == "08ac02");  // ttl_ms
+  BOOST_TEST((decode_renew_answer(answer).value() == std::chrono::milliseconds(300)));
+}
+
 BOOST_AUTO_TEST_CASE(the_three_calls_that_end_a_read) {
   const Bytes body = body_of(encode_read_id(ReadId(77)));
   BOOST_TEST(hex_of(body) == "084d");

@@ -11,7 +11,7 @@ namespace {
 using std::chrono::seconds;
 
 struct Fixture : Holder {
-  Fixture() : Holder(options()) {
+  explicit Fixture(StoreOptions store_options = options()) : Holder(std::move(store_options)) {
     spec.layout = store->intern(layout_of(1, 64, 64));
     BOOST_REQUIRE(save(spec, hashes));
   }
@@ -39,6 +39,16 @@ struct Fixture : Holder {
   SaveSpec spec;
   std::vector<std::string> names = hash_names(4);
   std::vector<std::string_view> hashes = views(names);
+};
+
+/// Room for three leases of the four blocks of 128 bytes.
+struct FewBytes : Fixture {
+  FewBytes() : Fixture(options()) {}
+  static StoreOptions options() {
+    StoreOptions options = Fixture::options();
+    options.max_leased_bytes_per_requester = 3 * 512;
+    return options;
+  }
 };
 
 BOOST_FIXTURE_TEST_SUITE(leases, Fixture)
@@ -98,6 +108,51 @@ BOOST_AUTO_TEST_CASE(the_time_to_live_has_a_default_and_a_cap) {
   BOOST_TEST((query(kAlice, 2, hashes, seconds(7))->ttl == seconds(7)));
   BOOST_TEST((query(kAlice, 3, hashes, seconds(100'000))->ttl == seconds(600)));
   BOOST_TEST((query(kAlice, 4, hashes, -seconds(5))->ttl == seconds(120)));
+}
+
+BOOST_AUTO_TEST_CASE(a_renewed_lease_lasts_longer_and_never_less) {
+  lease(kAlice, 1, seconds(10));
+  advance(seconds(6));
+  BOOST_TEST((store->renew(kAlice, ReadId(1), seconds(10)).value() == seconds(10)));
+  advance(seconds(8));  // past the first end: the first timer must not end it
+  BOOST_TEST(store->stats().leases == 1U);
+  BOOST_TEST((store->renew(kAlice, ReadId(1), seconds(1)).value() == seconds(2)));
+  advance(seconds(2) - Duration(1));
+  BOOST_TEST((confirm(kAlice, 1) == Errc::kUnset));
+}
+
+BOOST_AUTO_TEST_CASE(a_lapsed_lease_is_not_renewed) {
+  lease(kAlice, 1, seconds(10));
+  lease(kAlice, 2, seconds(10));
+  clock.advance(seconds(10));  // the timers are late
+  BOOST_TEST((store->renew(kAlice, ReadId(1), seconds(10)).error().code() == Errc::kLeaseExpired));
+  BOOST_TEST((store->renew(kAlice, ReadId(1), seconds(10)).error().code() == Errc::kLeaseExpired));
+  advance(seconds(0));
+  BOOST_TEST((store->renew(kAlice, ReadId(2), seconds(10)).error().code() == Errc::kLeaseExpired));
+  BOOST_TEST((confirm(kAlice, 1) == Errc::kLeaseExpired));
+  BOOST_TEST((store->renew(kAlice, ReadId(9), seconds(10)).error().code() == Errc::kNotFound));
+  BOOST_TEST((store->renew(kBob, ReadId(2), seconds(10)).error().code() == Errc::kNotFound));
+}
+
+BOOST_AUTO_TEST_CASE(a_renewal_has_the_querys_default_and_cap) {
+  lease(kAlice, 1);
+  advance(seconds(60));
+  BOOST_TEST((store->renew(kAlice, ReadId(1), Duration::zero()).value() == seconds(120)));
+  BOOST_TEST((store->renew(kAlice, ReadId(1), seconds(100'000)).value() == seconds(600)));
+}
+
+BOOST_FIXTURE_TEST_CASE(leased_bytes_have_a_quota_too, FewBytes) {
+  lease(kAlice, 1);
+  lease(kAlice, 2);
+  lease(kAlice, 3);
+  BOOST_TEST((query_error(kAlice, 4) == Errc::kQuotaExceeded));
+  lease(kBob, 1);
+  BOOST_TEST((confirm(kAlice, 2) == Errc::kUnset));
+  lease(kAlice, 5);
+  advance(seconds(600));  // what lapses no longer counts
+  lease(kAlice, 6);
+  lease(kAlice, 7);
+  lease(kAlice, 8);
 }
 
 BOOST_AUTO_TEST_CASE(ids_never_repeat) {
