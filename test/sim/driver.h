@@ -64,6 +64,8 @@ class Driver {
   Task<void> mischief(SimNode* node);
   Task<void> die_and_return(SimNode* node);
   Link& new_link(const SimNode& node);
+  /// From now on messages of the link may get lost.
+  void harm(const Link& link);
   void retire(Link& link);
   void draw_stream_faults(Link& link);
 

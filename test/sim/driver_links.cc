@@ -32,15 +32,22 @@ Link& Driver::new_link(const SimNode& node) {
 
 void Driver::draw_stream_faults(Link& link) {
   const Scenario& scenario = setup_.scenario;
+  // A release is waited for as long as a fence; where that is shorter than a round trip, nobody
+  // knows.
+  const Duration round_trip = 2 * scenario.control_latency;
+  bool faithful = scenario.nodes[link.node].options.fence_deadline > 2 * round_trip;
   link.faults.random = &random_;
   if (draw_chance(random_, scenario.late_streams)) {
     link.faults.late_one_in = static_cast<std::uint32_t>(draw_between(random_, 1, 8));
     link.faults.max_delay = draw_time(random_, kLatest);
+    faithful = false;
   }
   if (draw_chance(random_, scenario.flipping_streams)) {
     link.faults.flip_one_in = static_cast<std::uint32_t>(draw_between(random_, 3, 40));
     link.must_verify = true;
+    faithful = false;
   }
+  setup_.model.links()[link.number].faithful = faithful;
   link.faults.on_flip = [this, number = link.number] {
     setup_.model.journal().event("a bit of link {} is flipped", number);
     setup_.model.links()[number].corrupt = true;
@@ -70,8 +77,11 @@ Task<void> Driver::unstick_later(Link* link, Duration after) {
   nodes_[link->node]->unstick(link->number);
 }
 
+void Driver::harm(const Link& link) { setup_.model.links()[link.number].faithful = false; }
+
 void Driver::retire(Link& link) {
   link.retired = true;
+  harm(link);
   if (current_[link.node] == &link) current_[link.node] = nullptr;
   scope_.spawn(close_link(&link));
   const Duration stuck = draw_time(random_, kStuckTime);
@@ -95,6 +105,7 @@ Task<void> Driver::mischief(SimNode* node) {
     if (kind == 0) co_await die_and_return(node);
     if (kind == 0 || link == nullptr) continue;
     setup_.model.journal().event("mishap {} befalls link {}", kind, link->number);
+    harm(*link);
     if (kind == 1) link->cut();
     if (kind == 2) link->faults.silent_from = setup_.world.now();
     if (kind == 3 && !link->retired) retire(*link);
@@ -104,7 +115,9 @@ Task<void> Driver::mischief(SimNode* node) {
 Task<void> Driver::die_and_return(SimNode* node) {
   setup_.model.journal().event("node {} dies", node->index());
   for (Link& link : links_) {
-    if (link.holder == node->index() && link.cut) link.cut();
+    if (link.holder != node->index() || !link.cut) continue;
+    harm(link);
+    link.cut();
   }
   node->shut_doors();
   co_await pause();

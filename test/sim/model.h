@@ -38,6 +38,8 @@ struct LinkRecord {
   bool corrupt = false;  // bits were flipped: what its frames say is nobody's word
   TimePoint begin;
   std::uint64_t allowance = 0;  // control bytes that its reads may have cost
+  /// Every message arrives, and in time: a fetch that has returned leaves no lease behind.
+  bool faithful = false;
 };
 
 /// What the two nodes may do, in the model's own data and words: who asked for what, what was
@@ -98,6 +100,7 @@ class Model {
   void check_served(const FetchRecord& fetch, const FetchRecord::Admitted& admitted,
                     const Slice& slice, std::uint64_t from, std::uint64_t to, bool lies);
   void check_place(const FetchRecord& fetch, const Slice& slice);
+  void check_lease_left(const FetchRecord& fetch);
   void check_lease(const FetchRecord& fetch);
   void check_counts(const FetchRecord& fetch, const BlockView& view);
 

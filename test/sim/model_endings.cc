@@ -12,6 +12,14 @@ void Model::check_ended(FetchRecord& fetch) {
     journal_.violate(8, fmt::format("fetch {} ended {} ns after its deadline", fetch.number,
                                     (clock_.now() - fetch.order.deadline).count()));
   }
+  check_lease_left(fetch);
+}
+
+void Model::check_lease_left(const FetchRecord& fetch) {
+  if (!links_[fetch.link].faithful) return;
+  const auto lease = leases_.find({fetch.link, fetch.read.value()});
+  if (lease == leases_.end() || lease->second.over) return;
+  journal_.violate(8, fmt::format("fetch {} returned and left its lease behind", fetch.number));
 }
 
 void Model::on_failure(FetchRecord& fetch, const Error& error) {
