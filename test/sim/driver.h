@@ -47,6 +47,8 @@ class Driver {
   Task<void> saver(SimNode* node);
   Task<void> save_once(SimNode* node);
   void erase_some(SimNode& node);
+  /// Uses a holder's memory again as soon as a lease that is given now has lapsed.
+  Task<void> reuse_after_lapse(SimNode* node);
   std::vector<BlockNumber> draw_blocks();
 
   // driver_reads.cc

@@ -16,6 +16,8 @@ constexpr Duration kShortTime = milliseconds(15);
 constexpr Duration kCancelWithin = milliseconds(12);
 /// Of a hundred fetches, how many have a block in their prefix that nobody ever saves.
 constexpr std::uint32_t kUnknownBlocks = 15;
+/// Of a hundred fetches with a short lease, after how many the holder reuses its memory at once.
+constexpr std::uint32_t kReuses = 30;
 
 }  // namespace
 
@@ -65,6 +67,9 @@ Task<void> Driver::read_once(SimNode* node, Link* link) {
                                fetch.number, node->index(), link->number, fetch.read.value(),
                                order.blocks.size(), order.verified ? ", verified" : "");
   ++counts_.fetches;
+  if (setup_.scenario.short_leases && draw_chance(random_, kReuses)) {
+    scope_.spawn(reuse_after_lapse(nodes_[link->holder].get()));
+  }
   auto canceller = setup_.world.clock().make_timer(setup_.world.executor());
   if (draw_chance(random_, setup_.scenario.cancels)) {
     const TimePoint when = setup_.world.now() + draw_time(random_, kCancelWithin);

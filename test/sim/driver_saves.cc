@@ -10,6 +10,8 @@ namespace corail::sim {
 namespace {
 
 constexpr std::uint32_t kSavesAtFirst = 4;
+/// How long after a lapse its bytes may be written again, at most.
+constexpr Duration kLatestReuse = std::chrono::milliseconds(4);
 
 /// How the lanes of a block are dealt out to the parts of a save.
 std::vector<std::uint32_t> parts_of(const Layout& layout, std::uint32_t parts) {
@@ -42,6 +44,15 @@ void Driver::erase_some(SimNode& node) {
   for (BlockNumber block = first; block < first + kMostBlocks; ++block) {
     if (all || draw_chance(random_, 20)) node.store().erase(name_space_of(block), hash_of(block));
   }
+}
+
+Task<void> Driver::reuse_after_lapse(SimNode* node) {
+  const Duration late = draw_time(random_, kLatestReuse);
+  co_await sleep(node->plan().options.lease_ttl + late);
+  for (BlockNumber block = 0; block < kBlocks; ++block) {
+    node->store().erase(name_space_of(block), hash_of(block));
+  }
+  for (std::uint32_t i = 0; i < kSavesAtFirst; ++i) co_await save_once(node);
 }
 
 Task<void> Driver::saver(SimNode* node) {

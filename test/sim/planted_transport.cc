@@ -57,10 +57,7 @@ class PlantedTransport::PlantedSink final : public SliceSink {
 };
 
 PlantedTransport::PlantedTransport(PlantSite site, std::unique_ptr<Transport> inner)
-    : site_(std::move(site)),
-      nobody_(std::make_unique<Nobody>()),
-      never_(site_.own),
-      inner_(std::move(inner)) {}
+    : site_(std::move(site)), nobody_(std::make_unique<Nobody>()), inner_(std::move(inner)) {}
 
 PlantedTransport::~PlantedTransport() = default;
 
@@ -95,7 +92,10 @@ void PlantedTransport::post(ReadContext context, std::span<const Slice> slices, 
 }
 
 Task<Result<void>> PlantedTransport::fence(SliceSink& sink, TimePoint deadline) {
-  if (site_.plant == Plant::kDeafFence) co_await never_.wait();
+  if (site_.plant == Plant::kDeafFence) {
+    Event& never = never_.emplace_back(site_.own);
+    co_await never.wait();
+  }
   if (site_.plant == Plant::kEarlyOutcome) {
     planted(sink).end_all_early();
     co_return ok_result();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -48,7 +49,7 @@ class PlantedTransport final : public Transport {
   std::map<SliceSink*, std::unique_ptr<PlantedSink>> sinks_;
   std::unique_ptr<SliceSink> nobody_;  // of slices that were posted once more
   std::uint64_t posted_ = 0;
-  Event never_;
+  std::deque<Event> never_;  // one for each fence that waits
   const std::unique_ptr<Transport> inner_;
 };
 

@@ -67,6 +67,7 @@ NodePlan draw_node(Random& random, const Scenario& scenario) {
     capacity.bytes = block * (scenario.calm ? 8 * kBlocks : draw_between(random, 10, 40));
     plan.store.nodes.push_back(capacity);
   }
+  if (draw_chance(random, 50)) plan.lease_timers_late = milliseconds(random.below(10));
   plan.parts = scenario.layout->lanes() > 1 && draw_chance(random, 40) ? 2 : 1;
   plan.store.max_extent_bytes = block * draw_between(random, 1, 8);
   plan.store.max_leases_per_requester =
@@ -92,9 +93,9 @@ Scenario draw_scenario(Random& random) {
   scenario.calm = draw_chance(random, 10);
   scenario.layout = draw_layout(random);
   // A lease lasts whole milliseconds on the wire; both sides ask for the same.
-  const bool short_leases = !scenario.calm && draw_chance(random, 50);
+  scenario.short_leases = !scenario.calm && draw_chance(random, 50);
   const Duration ttl =
-      short_leases ? milliseconds(draw_between(random, 3, 25)) : milliseconds(60'000);
+      scenario.short_leases ? milliseconds(draw_between(random, 3, 25)) : milliseconds(60'000);
   for (std::size_t node = 0; node < kNodes; ++node) {
     scenario.nodes.push_back(draw_node(random, scenario));
     scenario.nodes.back().options.lease_ttl = ttl;

@@ -24,6 +24,8 @@ struct NodePlan {
   StoreOptions store;
   SlabPoolOptions pool;
   std::uint32_t parts = 1;  // of a save
+  /// How late the store's timers may call back.
+  Duration lease_timers_late{};
 };
 
 /// Everything of a seed that is decided before it starts.
@@ -32,6 +34,7 @@ struct Scenario {
   bool calm = false;
   std::shared_ptr<const Layout> layout;
   std::vector<NodePlan> nodes;
+  bool short_leases = false;
   Duration control_latency{};
   std::uint32_t control_buffer_bytes = 0;
   std::uint32_t readers = 0;  // per node

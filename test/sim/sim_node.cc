@@ -48,8 +48,9 @@ SimNode::SimNode(SimSetup setup, std::size_t index)
       options_(told_options(plan_, setup.plant)),
       home_(fmt::format("home-{}", index), setup.world.context()),
       slow_clock_(setup.world.clock(), kSlowness),
+      late_clock_(setup.world.clock(), setup.random, plan_.lease_timers_late),
       lease_clock_(setup.plant == Plant::kSlowLease ? static_cast<Clock&>(slow_clock_)
-                                                    : setup.world.clock()),
+                                                    : late_clock_),
       identity_{NodeId(index + 1), BootId(setup.random.next()), fmt::format("node-{}", index)},
       pool_(plan_.pool) {
   make_ports();

@@ -16,6 +16,7 @@
 #include "rpc/port_host.h"
 #include "rpc/rpc_server.h"
 #include "rpc/store_gate.h"
+#include "test/sim/late_clock.h"
 #include "test/sim/link.h"
 #include "test/sim/observing_gate.h"
 #include "test/sim/scenario.h"
@@ -74,6 +75,7 @@ class SimNode {
   NodeOptions options_;  // as the product is told them
   Executor home_;
   SlowClock slow_clock_;
+  LateClock late_clock_;
   Clock& lease_clock_;
   std::vector<std::unique_ptr<Executor>> rail_executors_;
   std::deque<DeviceHandles> handles_;
