@@ -49,10 +49,7 @@ void DestinationMap::posted(const std::byte* at, std::uint64_t length, std::uint
   for_each_page(at, length, [&](std::uint64_t number) {
     const auto [entry, added] = pages_.try_emplace(number);
     Page& page = entry->second;
-    if (added || page.fetch != fetch || page.use != Use::kReading) {
-      if (added) page.use = Use::kReading;
-      claim(number, page, fetch);
-    }
+    if (added || page.fetch != fetch || page.use != Use::kReading) claim(number, page, fetch);
     ++page.posted;
   });
 }

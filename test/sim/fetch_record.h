@@ -15,8 +15,8 @@
 
 namespace corail::sim {
 
-/// What the driver asked for. `lanes` is empty for whole blocks; a range of them comes with
-/// sub-reads.
+/// What the driver asked for: all lanes of some blocks. Reads of a range of lanes will say here
+/// which.
 struct FetchOrder {
   std::vector<BlockNumber> blocks;
   bool verified = false;
@@ -52,7 +52,7 @@ struct FetchRecord {
   using Place = std::pair<std::uint32_t, std::uint64_t>;
   struct Posted {
     std::uint64_t bytes = 0;
-    bool landed = false;
+    const std::byte* destination = nullptr;
   };
   std::map<Place, Posted> posted;  // and not given up
   std::uint64_t in_flight = 0;     // slices

@@ -10,7 +10,6 @@ namespace {
 
 // What control traffic may cost, in bytes (I10). Nothing here knows segments.
 constexpr std::uint64_t kOfConnection = 8 * 1024;  // prefaces, Hello, rails, regions, farewell
-
 constexpr std::uint64_t kOfRun = 40;
 constexpr std::uint64_t kOfBlock = 64;  // hash in the query, checksum in the answer
 constexpr std::uint64_t kOfTemplate = 256;

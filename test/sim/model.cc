@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace corail::sim {
@@ -90,7 +91,9 @@ void Model::on_post(RailRecord& rail, ReadContext context, const Slice& slice) {
     journal_.violate(3, fmt::format("fetch {} posts bytes at {} of region {} a second time",
                                     fetch->number, place.second, place.first));
   }
-  fetch->posted[place].bytes = slice.length;
+  FetchRecord::Posted& posted = fetch->posted[place];
+  posted.bytes = slice.length;
+  posted.destination = slice.destination;
   ++fetch->in_flight;
   destinations(fetch->node).posted(slice.destination, slice.length, fetch->number);
 }
@@ -132,7 +135,6 @@ void Model::on_outcome(RailRecord& rail, ReadContext context, const Slice& slice
   const auto admitted = fetch->admitted.find(place);
   if (outcome.ok()) {
     fetch->landed += slice.length;
-    fetch->posted[place].landed = true;
     if (admitted == fetch->admitted.end()) {
       journal_.violate(5,
                        fmt::format("fetch {} was served without the holder's gate", fetch->number));

@@ -23,11 +23,10 @@ namespace corail::sim {
 
 /// One connected rail, as the model sees it.
 struct RailRecord {
-  std::size_t node = 0;
   std::size_t link = 0;
   std::uint64_t window = 0;
   std::uint64_t in_flight = 0;  // bytes
-  bool lies = false;            // its device may say that a slice is done although bytes are wrong
+  bool lies = false;            // its device may say that a slice is done, and bytes are wrong
 };
 
 /// What a control connection may do to the model's knowledge of it.
@@ -70,7 +69,6 @@ class Model {
     ttl_ = ttl;
     grace_ = grace;
   }
-  Duration ttl() const noexcept { return ttl_; }
 
   // At the rails: ObservedTransport.
   void on_post(RailRecord& rail, ReadContext context, const Slice& slice);
@@ -102,6 +100,7 @@ class Model {
   void check_place(const FetchRecord& fetch, const Slice& slice);
   void check_lease_left(const FetchRecord& fetch);
   void check_lease(const FetchRecord& fetch);
+  void check_chunks(const FetchRecord& fetch, const BlockView& view);
   void check_counts(const FetchRecord& fetch, const BlockView& view);
 
   Journal& journal_;

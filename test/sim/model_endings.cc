@@ -1,6 +1,8 @@
 // How fetches may end: the part of the model that holds results against what was seen.
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "test/sim/model.h"
 
@@ -55,6 +57,7 @@ void Model::on_success(FetchRecord& fetch, const BlockView& view) {
     return journal_.violate(3, fmt::format("fetch {} asked for {} blocks and got {}", fetch.number,
                                            fetch.order.blocks.size(), view.blocks()));
   }
+  check_chunks(fetch, view);
   check_view(fetch, view);
 }
 
@@ -84,6 +87,33 @@ void Model::check_counts(const FetchRecord& fetch, const BlockView& view) {
                    fmt::format("fetch {} needed {} bytes; {} were posted, {} admitted and {} "
                                "landed",
                                fetch.number, needed, posted, fetch.admitted_bytes, fetch.landed));
+}
+
+void Model::check_chunks(const FetchRecord& fetch, const BlockView& view) {
+  // The segments of a chunk leave no gaps, so chunks are what their segments add up to.
+  std::map<const std::byte*, const std::byte*> ends;
+  for (std::uint32_t block = 0; block < view.blocks(); ++block) {
+    for (std::uint32_t lane = 0; lane < layout_->lanes(); ++lane) {
+      const auto segment = view.segment(block, lane);
+      ends.emplace(segment.data(), segment.data() + segment.size());
+    }
+  }
+  std::map<const std::byte*, const std::byte*> chunks;
+  for (const auto& [begin, end] : ends) {
+    if (!chunks.empty() && chunks.rbegin()->second == begin) {
+      chunks.rbegin()->second = end;
+    } else {
+      chunks.emplace(begin, end);
+    }
+  }
+  for (const auto& [place, slice] : fetch.posted) {
+    const auto after = chunks.upper_bound(slice.destination);
+    const bool inside =
+        after != chunks.begin() && slice.destination + slice.bytes <= std::prev(after)->second;
+    if (inside) continue;
+    return journal_.violate(
+        4, fmt::format("a slice of fetch {} lies in no chunk of its view", fetch.number));
+  }
 }
 
 void Model::check_view(const FetchRecord& fetch, const BlockView& view) {
