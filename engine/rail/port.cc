@@ -3,8 +3,8 @@
 #include <utility>
 #include <variant>
 
-#include "engine/rail/tcp/tcp_rail_door.h"
-#include "engine/rail/tcp/tcp_transport.h"
+#include "engine/rail/tcp/tcp_options.h"
+#include "engine/rail/tcp/tcp_port_device.h"
 
 namespace corail {
 namespace {
@@ -28,27 +28,20 @@ Result<std::unique_ptr<Port>> Port::make(PortIndex index, RailSpec spec, Executo
                      " names a transport that this build does not have; it has tcp:, "
                      "such as tcp:127.0.0.1");
   }
-  auto checked = check_options(tcp_options(spec, options));
+  TcpOptions tcp = tcp_options(spec, options);
+  auto checked = check_options(tcp);
   if (!checked) return std::move(checked).error().at(Stage::kSetup);
-  return std::unique_ptr<Port>(new Port(index, std::move(spec), executor, clock, options));
+  auto device = std::make_unique<TcpPortDevice>(executor.asio_executor(), clock, std::move(tcp));
+  return over(index, to_string(spec), executor, std::move(device));
 }
 
-Port::Port(PortIndex index, RailSpec spec, Executor& executor, Clock& clock, PortOptions options)
-    : index_(index),
-      spec_(std::move(spec)),
-      name_(to_string(spec_)),
-      executor_(executor),
-      clock_(clock),
-      options_(options) {}
-
-std::unique_ptr<Transport> Port::make_transport() const {
-  return std::make_unique<TcpTransport>(executor_.asio_executor(), clock_,
-                                        tcp_options(spec_, options_));
+std::unique_ptr<Port> Port::over(PortIndex index, std::string name, Executor& executor,
+                                 std::unique_ptr<PortDevice> device) {
+  return std::unique_ptr<Port>(new Port(index, std::move(name), executor, std::move(device)));
 }
 
-std::unique_ptr<RailDoor> Port::make_door() const {
-  return std::make_unique<TcpRailDoor>(executor_.asio_executor(), clock_,
-                                       tcp_options(spec_, options_));
-}
+Port::Port(PortIndex index, std::string name, Executor& executor,
+           std::unique_ptr<PortDevice> device)
+    : index_(index), name_(std::move(name)), executor_(executor), device_(std::move(device)) {}
 
 }  // namespace corail

@@ -9,6 +9,7 @@
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
 #include "engine/exec/executor.h"
+#include "engine/rail/port_device.h"
 #include "engine/rail/rail_door.h"
 #include "engine/rail/rail_spec.h"
 #include "engine/rail/tcp/tcp_limits.h"
@@ -23,8 +24,8 @@ struct PortOptions {
   std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;  // see TcpOptions::send_buffer
 };
 
-/// A local NIC port or address with the executor that its rails run on. It knows which transport
-/// its spec means: the only place above the transports that does.
+/// A local NIC port or address with the executor that its rails run on. make() knows which
+/// transport a spec means: the only place above the transports that does.
 ///
 /// Owned by the node, which keeps it until every transport and door made here is closed. The
 /// executor outlives it. Immutable; any thread.
@@ -34,8 +35,12 @@ class Port {
   static Result<std::unique_ptr<Port>> make(PortIndex index, RailSpec spec, Executor& executor,
                                             Clock& clock, PortOptions options);
 
+  /// A port over a device that the caller has made for this executor; `name` is for people.
+  static std::unique_ptr<Port> over(PortIndex index, std::string name, Executor& executor,
+                                    std::unique_ptr<PortDevice> device);
+
   PortIndex index() const noexcept { return index_; }
-  /// The spec in its canonical text.
+  /// The spec in its canonical text, or the name that the device came with.
   const std::string& name() const noexcept { return name_; }
   /// What carries its rails, as in RailEndpoint::transport.
   std::string_view transport() const noexcept { return transport_name(spec_); }
@@ -43,19 +48,17 @@ class Port {
   Clock& clock() const noexcept { return clock_; }
 
   /// The requester's side of a new rail from this port.
-  std::unique_ptr<Transport> make_transport() const;
+  std::unique_ptr<Transport> make_transport() const { return device_->make_transport(); }
   /// The holder's side of this port. One per port.
-  std::unique_ptr<RailDoor> make_door() const;
+  std::unique_ptr<RailDoor> make_door() const { return device_->make_door(); }
 
  private:
-  Port(PortIndex index, RailSpec spec, Executor& executor, Clock& clock, PortOptions options);
+  Port(PortIndex index, std::string name, Executor& executor, std::unique_ptr<PortDevice> device);
 
   const PortIndex index_;
-  const RailSpec spec_;
   const std::string name_;
   Executor& executor_;
-  Clock& clock_;
-  const PortOptions options_;
+  const std::unique_ptr<const PortDevice> device_;
 };
 
 }  // namespace corail

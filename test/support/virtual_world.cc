@@ -5,14 +5,27 @@ namespace corail::test {
 /// Handlers at one instant, at the most: more are a loop that never ends.
 constexpr std::size_t kMaxHandlersPerInstant = 10'000'000;
 
+asio::io_context& VirtualWorld::add_context() {
+  more_.push_back(std::make_unique<asio::io_context>(1));
+  return *more_.back();
+}
+
+bool VirtualWorld::run_one() {
+  const std::size_t contexts = more_.size() + 1;
+  if (random_ != nullptr && contexts > 1) turn_ = random_->below(contexts);
+  for (std::size_t i = 0; i < contexts; ++i) {
+    asio::io_context& context = turn_ == 0 ? context_ : *more_[turn_ - 1];
+    turn_ = (turn_ + 1) % contexts;
+    context.restart();
+    if (context.poll_one() > 0) return true;
+  }
+  return false;
+}
+
 void VirtualWorld::settle() {
   std::size_t handled = 0;
-  while (true) {
-    context_.restart();
-    const std::size_t now = context_.poll();
-    if (now == 0) return;
-    handled += now;
-    if (handled > kMaxHandlersPerInstant) {
+  while (run_one()) {
+    if (++handled > kMaxHandlersPerInstant) {
       throw std::logic_error("handlers go on for ever without any time passing");
     }
   }
@@ -35,8 +48,7 @@ void VirtualWorld::run_until(TimePoint when) {
 }
 
 bool VirtualWorld::step() {
-  context_.restart();
-  if (context_.poll_one() > 0) return true;
+  if (run_one()) return true;
   TimePoint next;
   if (!clock_.next_due(next)) return false;
   clock_.advance_to(next);

@@ -9,14 +9,17 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "engine/base/clock.h"
+#include "engine/base/random.h"
 #include "engine/exec/task.h"
 
 namespace corail::test {
 
-/// An io_context and a clock that moves only when nothing else is left to do: the whole engine on
-/// one thread in virtual time, the same each time it runs. Must outlive everything that runs in it.
+/// io_contexts, one to begin with, and a clock that moves only when nothing else is left to do: the
+/// whole engine on one thread in virtual time, the same each time it runs. Must outlive everything
+/// that runs in it.
 class VirtualWorld {
  public:
   /// What a started task came to; empty while it runs.
@@ -25,6 +28,12 @@ class VirtualWorld {
 
   asio::io_context& context() noexcept { return context_; }
   asio::any_io_executor executor() { return context_.get_executor(); }
+  /// One more context, as if a thread of its own ran it: what belongs to one executor is told from
+  /// what belongs to another.
+  asio::io_context& add_context();
+  /// From here on chance decides which of the contexts gets the next turn, as it does between
+  /// threads; else they take turns. The source must outlive the world's steps.
+  void shuffle(Random& random) noexcept { random_ = &random; }
   ManualClock& clock() noexcept { return clock_; }
   TimePoint now() const noexcept { return clock_.now(); }
 
@@ -63,8 +72,14 @@ class VirtualWorld {
   }
 
  private:
+  /// Runs one ready handler of any context; false when there is none.
+  bool run_one();
+
   ManualClock clock_;
   asio::io_context context_{1};
+  std::vector<std::unique_ptr<asio::io_context>> more_;
+  std::size_t turn_ = 0;
+  Random* random_ = nullptr;
 };
 
 }  // namespace corail::test

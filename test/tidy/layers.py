@@ -33,7 +33,7 @@ THIRD_PARTY = (
     (r"fmt/", "corail_fmt", r""),
     (r"numa(if)?\.h$", "corail_numa", r"engine/memory/"),
     (r"nlohmann/", "corail_json", r"(apps|test)/"),
-    (r"CLI/", "corail_cli11", r"apps/"),
+    (r"CLI/", "corail_cli11", r"(apps|test/sim)/"),
     (r"boost/test/", "corail_boost_test", r"test/"),
     (r"boost/(?!test/)", None, r"$never"),
     (r"benchmark/", "corail_benchmark", r"bench/"),

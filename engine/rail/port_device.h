@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+
+#include "engine/rail/rail_door.h"
+#include "engine/rail/transport.h"
+
+namespace corail {
+
+/// What a port is made of: makes both sides of the rails that go through it. One implementation per
+/// transport, and whatever a test puts in front of one.
+///
+/// Owned by the port, immutable, any thread. What it makes belongs to the executor that it was
+/// given, and is closed before it goes.
+class PortDevice {
+ public:
+  virtual ~PortDevice() = default;
+
+  /// The requester's side of a new rail.
+  virtual std::unique_ptr<Transport> make_transport() const = 0;
+  /// The holder's side of the port. One per port.
+  virtual std::unique_ptr<RailDoor> make_door() const = 0;
+};
+
+}  // namespace corail

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/ids.h"
+#include "engine/memory/pin.h"
+#include "test/sim/held_content.h"
+
+namespace corail::sim {
+
+/// What the driver asked for: all lanes of some blocks. Reads of a range of lanes will say here
+/// which.
+struct FetchOrder {
+  std::vector<BlockNumber> blocks;
+  bool verified = false;
+  TimePoint deadline;
+};
+
+/// What a holder was told about a read, by the bytes that reached it.
+struct HolderLease {
+  std::set<BlockNumber> asked;
+  TimePoint granted;
+  Duration ttl{};
+  std::optional<TimePoint> over;  // released, quiesced or confirmed
+};
+
+/// One fetch as the model knows it: what was asked, and what was seen of it at every seam.
+struct FetchRecord {
+  std::uint64_t number = 0;
+  std::size_t node = 0;    // requester
+  std::size_t holder = 0;  // index of the node that it asks
+  std::size_t link = 0;    // number of the connection
+  ReadId read;             // within the connection
+  FetchOrder order;
+  TimePoint begin;
+  std::optional<TimePoint> cancelled;
+  bool ended = false;
+
+  // Seen on the control channel.
+  std::optional<TimePoint> leased;  // the query reached the holder
+  std::optional<TimePoint> confirm_sent;
+  std::uint64_t answer_runs = 0;  // at most that many were needed, by what the holder has
+
+  // Seen at the rails. A place is (region, offset).
+  using Place = std::pair<std::uint32_t, std::uint64_t>;
+  struct Posted {
+    std::uint64_t bytes = 0;
+    const std::byte* destination = nullptr;
+  };
+  std::map<Place, Posted> posted;  // and not given up
+  std::uint64_t in_flight = 0;     // slices
+  std::uint64_t landed = 0;        // bytes
+
+  // Seen at the holder's gate.
+  struct Admitted {
+    std::span<const std::byte> bytes;
+    std::vector<std::byte> copy;  // what they were
+  };
+  std::map<Place, Admitted> admitted;  // and still being served
+  std::uint64_t admitted_bytes = 0;    // of slices that were not given up
+};
+
+}  // namespace corail::sim

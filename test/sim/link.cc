@@ -1,0 +1,152 @@
+#include "test/sim/link.h"
+
+#include <utility>
+
+#include "rpc/codec.h"
+#include "test/sim/block_names.h"
+
+namespace corail::sim {
+namespace {
+
+// What control traffic may cost, in bytes (I10). Nothing here knows segments.
+constexpr std::uint64_t kOfConnection = 8 * 1024;  // prefaces, Hello, rails, regions, farewell
+constexpr std::uint64_t kOfRun = 40;
+constexpr std::uint64_t kOfBlock = 64;  // hash in the query, checksum in the answer
+constexpr std::uint64_t kOfTemplate = 256;
+constexpr std::uint64_t kOfLane = 24;
+constexpr std::uint64_t kOfKeepAlive = 4 * kFrameHeaderBytes;  // a ping and a pong each way
+
+/// What a store grants where nothing is asked for, which only a corrupt query does.
+constexpr Duration kDefaultTtl = std::chrono::seconds(120);
+
+}  // namespace
+
+LinkEars::LinkEars(Model& model, std::size_t link, Duration keep_alive, const Clock& clock)
+    : model_(model),
+      link_(link),
+      keep_alive_(keep_alive),
+      clock_(clock),
+      sent_([this](const FrameHeader& header, std::span<const std::byte> body) {
+        on_sent(header, body);
+      }),
+      received_([this](const FrameHeader& header, std::span<const std::byte> body) {
+        on_received(header, body);
+      }),
+      answered_([this](const FrameHeader& header, std::span<const std::byte> body) {
+        on_answered(header, body);
+      }) {}
+
+StreamEars LinkEars::requester() {
+  StreamEars ears;
+  ears.on_written = [this](std::span<const std::byte> bytes) {
+    sent_.feed(bytes);
+    check_bytes();
+  };
+  return ears;
+}
+
+StreamEars LinkEars::holder() {
+  StreamEars ears;
+  ears.on_read = [this](std::span<const std::byte> bytes) { received_.feed(bytes); };
+  ears.on_written = [this](std::span<const std::byte> bytes) {
+    answered_.feed(bytes);
+    check_bytes();
+  };
+  return ears;
+}
+
+void LinkEars::on_sent(const FrameHeader& header, std::span<const std::byte> body) {
+  if (header.kind != FrameKind::kRequest || header.method != Method::kConfirmAndRelease) return;
+  const auto read = decode_read_id(header.method, body);
+  FetchRecord* fetch = read ? model_.find(link_, *read) : nullptr;
+  if (fetch == nullptr) return;
+  model_.journal().event("confirm of fetch {} sent", fetch->number);
+  fetch->confirm_sent = clock_.now();
+}
+
+void LinkEars::on_received(const FrameHeader& header, std::span<const std::byte> body) {
+  if (header.kind != FrameKind::kRequest) return;
+  if (header.method == Method::kQueryBlocksForTransfer) return on_query(body, header.id);
+  const bool confirms = header.method == Method::kConfirmAndRelease;
+  const bool gives_up =
+      header.method == Method::kReleaseLease || header.method == Method::kQuiesceRead;
+  if (!confirms && !gives_up) return;
+  const auto read = decode_read_id(header.method, body);
+  if (read) model_.on_lease_over(link_, *read, gives_up);
+}
+
+void LinkEars::on_query(std::span<const std::byte> body, std::uint64_t call) {
+  const auto query = decode_query(body);
+  if (!query) return;
+  HolderLease lease;
+  lease.granted = clock_.now();
+  lease.ttl = query->ttl > Duration::zero() ? query->ttl : kDefaultTtl;
+  for (const std::string_view hash : query->hashes) {
+    for (BlockNumber block = 0; block < kBlocks; ++block) {
+      if (hash == hash_of(block)) lease.asked.insert(block);
+    }
+  }
+  model_.on_query(link_, query->read, lease);
+  FetchRecord* fetch = model_.find(link_, query->read);
+  if (fetch == nullptr) return;
+  model_.journal().event("query of fetch {} reached its holder", fetch->number);
+  fetch->answer_runs = runs_of(*fetch);
+  queries_[call] = fetch;
+}
+
+std::uint64_t LinkEars::runs_of(const FetchRecord& fetch) const {
+  const HeldContent& held = model_.content(fetch.holder);
+  std::uint64_t runs = 0;
+  for (std::uint32_t lane = 0; lane < model_.layout().lanes(); ++lane) {
+    std::uint64_t count = 0;  // addresses in the run that is open
+    std::int64_t stride = 0;
+    std::uint64_t last = 0;
+    for (const BlockNumber block : fetch.order.blocks) {
+      const auto address = held.address_of(block, lane);
+      if (!address) break;
+      const auto step = static_cast<std::int64_t>(*address - last);
+      if (count == 0 || (count > 1 && step != stride)) {
+        ++runs;
+        count = 0;
+      } else {
+        stride = step;
+      }
+      ++count;
+      last = *address;
+    }
+  }
+  return runs;
+}
+
+void LinkEars::on_answered(const FrameHeader& header, std::span<const std::byte> body) {
+  if (header.method != Method::kQueryBlocksForTransfer) return;
+  const auto found = queries_.find(header.id);
+  if (found == queries_.end()) return;
+  const FetchRecord& fetch = *found->second;
+  const std::uint64_t most = kOfTemplate + kOfRun * fetch.answer_runs +
+                             kOfBlock * fetch.order.blocks.size() +
+                             kOfLane * model_.layout().lanes();
+  LinkRecord& record = model_.links()[link_];
+  record.allowance += most;
+  const std::uint64_t bytes = kFrameHeaderBytes + body.size();
+  if (header.kind == FrameKind::kError || bytes <= most || record.corrupt) return;
+  model_.journal().violate(
+      10, fmt::format("the answer to fetch {} has {} bytes; {} runs and {} "
+                      "blocks account for {}",
+                      fetch.number, bytes, fetch.answer_runs, fetch.order.blocks.size(), most));
+}
+
+void LinkEars::check_bytes() {
+  const LinkRecord& record = model_.links()[link_];
+  if (record.corrupt) return;
+  const auto intervals =
+      static_cast<std::uint64_t>((clock_.now() - record.begin) / keep_alive_) + 2;
+  const std::uint64_t most = kOfConnection + record.allowance + intervals * kOfKeepAlive;
+  const std::uint64_t bytes = sent_.bytes() + answered_.bytes();
+  if (bytes <= most) return;
+  model_.journal().violate(10, fmt::format("link {} took {} bytes of control traffic; its reads "
+                                           "account for {}",
+                                           link_, bytes, most));
+}
+
+}  // namespace corail::sim

@@ -1,0 +1,31 @@
+#include "test/sim/observing_gate.h"
+
+#include <utility>
+
+namespace corail::sim {
+
+Result<PinnedBytes> ObservingGate::admit(SessionId session, ReadContext context, RegionId region,
+                                         std::uint64_t offset, std::uint64_t length) {
+  auto admitted = inner_.admit(session, context, region, offset, length);
+  if (admitted) {
+    model_.on_admit(node_, session, context.read, region, offset, admitted->bytes);
+  }
+  return admitted;
+}
+
+Result<PinnedBytes> PlantedGate::admit(SessionId session, ReadContext context, RegionId region,
+                                       std::uint64_t offset, std::uint64_t length) {
+  auto admitted = inner_.admit(session, context, region, offset, length);
+  if (admitted && plant_ == Plant::kNoPin) admitted->pin.reset();
+  if (admitted || plant_ != Plant::kOpenGate) return admitted;
+  const auto table = regions_.snapshot();
+  for (const Region& known : table->regions()) {
+    if (known.id != region || offset >= known.length || length > known.length - offset) continue;
+    const auto* bytes =
+        reinterpret_cast<const std::byte*>(known.base + offset);  // NOLINT: our own region
+    return PinnedBytes({bytes, length}, Pin());
+  }
+  return admitted;
+}
+
+}  // namespace corail::sim

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+
+#include "engine/memory/region_registry.h"
+#include "engine/rail/rail_door.h"
+#include "test/sim/model.h"
+#include "test/sim/plants.h"
+
+namespace corail::sim {
+
+/// Stands between a holder's doors and its store: tells the model what was admitted.
+class ObservingGate final : public LeaseGate {
+ public:
+  ObservingGate(LeaseGate& inner, Model& model, std::size_t node)
+      : inner_(inner), model_(model), node_(node) {}
+
+  Result<PinnedBytes> admit(SessionId session, ReadContext context, RegionId region,
+                            std::uint64_t offset, std::uint64_t length) override;
+
+ private:
+  LeaseGate& inner_;
+  Model& model_;
+  const std::size_t node_;
+};
+
+/// A gate with a planted bug: it admits what the store refuses, or hands out bytes without a pin.
+class PlantedGate final : public LeaseGate {
+ public:
+  PlantedGate(LeaseGate& inner, const RegionRegistry& regions, Plant plant)
+      : inner_(inner), regions_(regions), plant_(plant) {}
+
+  Result<PinnedBytes> admit(SessionId session, ReadContext context, RegionId region,
+                            std::uint64_t offset, std::uint64_t length) override;
+
+ private:
+  LeaseGate& inner_;
+  const RegionRegistry& regions_;
+  const Plant plant_;
+};
+
+}  // namespace corail::sim

@@ -1,0 +1,234 @@
+#include "test/sim/sim_node.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "engine/exec/memory_stream.h"
+#include "rpc/session_client.h"
+
+namespace corail::sim {
+namespace {
+
+/// How much longer the planted slow clock lets a lease live.
+constexpr Duration::rep kSlowness = 20;
+constexpr std::uint32_t kPaddingPerSegment = 8;  // frames
+/// How many times the planted window is too wide.
+constexpr std::uint64_t kWideness = 4;
+
+/// The tries to get arenas in the wanted order.
+constexpr std::size_t kMostPlacements = 16;
+
+/// Whether the newest `arenas` regions descend in memory and touch, as the kernel places them as a
+/// rule.
+bool in_order(const RegionTable& table, std::size_t arenas) {
+  std::vector<Region> regions(table.regions().begin(), table.regions().end());
+  std::sort(regions.begin(), regions.end(),
+            [](const Region& a, const Region& b) { return a.id > b.id; });
+  for (std::size_t i = 1; i < std::min(arenas, regions.size()); ++i) {
+    if (regions[i - 1].base + regions[i - 1].length != regions[i].base) return false;
+  }
+  return true;
+}
+
+NodeOptions told_options(const NodePlan& plan, Plant plant) {
+  NodeOptions options = plan.options;
+  if (plant == Plant::kWideWindow) options.window_bytes *= kWideness;
+  return options;
+}
+
+}  // namespace
+
+SimNode::SimNode(SimSetup setup, std::size_t index)
+    : setup_(setup),
+      index_(index),
+      plan_(setup.scenario.nodes[index]),
+      options_(told_options(plan_, setup.plant)),
+      home_(fmt::format("home-{}", index), setup.world.context()),
+      slow_clock_(setup.world.clock(), kSlowness),
+      late_clock_(setup.world.clock(), setup.random, plan_.lease_timers_late),
+      lease_clock_(setup.plant == Plant::kSlowLease ? static_cast<Clock&>(slow_clock_)
+                                                    : late_clock_),
+      identity_{NodeId(index + 1), BootId(setup.random.next()), fmt::format("node-{}", index)},
+      pool_(plan_.pool) {
+  make_ports();
+  store_ = std::make_unique<BlockStore>(plan_.store, registry_, lease_clock_, home_.asio_executor(),
+                                        identity_.boot);
+  const auto table = registry_.snapshot();
+  setup_.model.publish(index_, table->regions());
+  store_gate_ = std::make_unique<StoreGate>(*store_);
+  planted_gate_ = std::make_unique<PlantedGate>(*store_gate_, registry_, setup_.plant);
+  gate_ = std::make_unique<ObservingGate>(*planted_gate_, setup_.model, index_);
+  host_ = std::make_unique<PortHost>(home_.asio_executor(), ports_, gate_.get(), setup_.random);
+  const SessionServices services{identity_, setup_.world.clock(), registry_, *host_, store_.get()};
+  RpcServerOptions server;
+  server.session.connection.keep_alive = options_.keep_alive;
+  server_ = std::make_unique<RpcServer>(home_.asio_executor(), services, server);
+}
+
+void SimNode::make_store() {
+  // A plan goes by addresses, so the same seed is the same run only where the arenas lie in the
+  // same order; where the kernel puts them is its own business.
+  std::vector<std::unique_ptr<BlockStore>> misplaced;
+  for (std::size_t i = 0; i < kMostPlacements; ++i) {
+    store_ = std::make_unique<BlockStore>(plan_.store, registry_, lease_clock_,
+                                          home_.asio_executor(), identity_.boot);
+    if (in_order(*registry_.snapshot(), plan_.store.nodes.size())) break;
+    misplaced.push_back(std::move(store_));
+  }
+  CORAIL_CHECK(store_ != nullptr, "the kernel places memory in some order");
+  misplaced.clear();
+  setup_.model.publish(index_, registry_.snapshot()->regions());
+}
+
+void SimNode::make_ports() {
+  for (std::size_t i = 0; i < plan_.ports.size(); ++i) {
+    asio::io_context& context = setup_.world.add_context();
+    rail_executors_.push_back(
+        std::make_unique<Executor>(fmt::format("rail-{}-{}", index_, i), context));
+    PlantSite site;
+    site.plant = setup_.plant;
+    site.own = context.get_executor();
+    site.home = home_.asio_executor();
+    site.region_bytes = [this](RegionId region) {
+      return setup_.model.region_bytes(connecting_holder_, region);
+    };
+    const SimDevice::Surroundings around{context,
+                                         setup_.world.clock(),
+                                         setup_.random,
+                                         setup_.net,
+                                         setup_.model,
+                                         rails_,
+                                         handles_.emplace_back(),
+                                         std::move(site),
+                                         [this, i] { return draw_rail(plan_.ports[i]); }};
+    const std::string address = fmt::format("node{}.port{}", index_, i);
+    auto device = std::make_unique<SimDevice>(around, plan_.ports[i], address);
+    ports_.push_back(Port::over(PortIndex(static_cast<std::uint32_t>(i)), "mock:" + address,
+                                *rail_executors_.back(), std::move(device)));
+  }
+}
+
+RailDraw SimNode::draw_rail(const MockOptions& port) {
+  CORAIL_CHECK(connecting_ != nullptr, "rails are made while a link connects");
+  RailDraw draw;
+  draw.link = connecting_->number;
+  draw.window = plan_.options.window_bytes;
+  const Scenario& scenario = setup_.scenario;
+  if (draw_chance(setup_.random, scenario.faulty_rails)) draw.script = draw_faults(setup_.random);
+  const auto somewhere = [&] { return setup_.random.below(8); };
+  if (setup_.plant == Plant::kWeakFence) {
+    draw.script.weak_fence = true;
+    Fault fault(FaultKind::kPacketAfterFence, somewhere());
+    fault.delay = std::chrono::microseconds(100);
+    draw.script.add(fault);
+  }
+  if (setup_.plant == Plant::kTrustCompletions) {
+    draw.script.trust_completions = true;
+    Fault fault(FaultKind::kEarlyCompletion, somewhere());
+    fault.delay = std::chrono::milliseconds(5);
+    draw.script.add(fault);
+  }
+  // What no device ever says, only checksums can tell.
+  if (draw.script.find(FaultKind::kFlip) != nullptr) connecting_->must_verify = true;
+  if (draw.script.find(FaultKind::kShort) != nullptr && !port.reports_landing) {
+    connecting_->must_verify = true;
+  }
+  return draw;
+}
+
+Task<Result<void>> SimNode::start() {
+  auto opened = co_await host_->open();
+  co_return opened;
+}
+
+std::vector<std::byte> SimNode::padding(std::span<const std::byte> written) const {
+  std::vector<std::byte> more;
+  if (setup_.plant != Plant::kPadding || written.size() < kFrameHeaderBytes) return more;
+  const auto header = decode_header(written.first<kFrameHeaderBytes>());
+  const bool answer = header && header->kind == FrameKind::kAnswerEnd &&
+                      header->method == Method::kQueryBlocksForTransfer;
+  if (!answer) return more;
+  const std::uint32_t segments = setup_.scenario.layout->lanes() * kMostBlocks;
+  FrameHeader pong;
+  pong.kind = FrameKind::kPong;
+  const auto bytes = encode_header(pong);
+  for (std::uint32_t i = 0; i < segments * kPaddingPerSegment; ++i) {
+    more.insert(more.end(), bytes.begin(), bytes.end());
+  }
+  return more;
+}
+
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+Task<Result<void>> SimNode::connect(Link& link, SimNode& holder) {
+  CORAIL_CHECK(connecting_ == nullptr, "a node connects one link at a time");
+  connecting_ = &link;
+  connecting_holder_ = holder.index_;
+  const asio::any_io_executor home = home_.asio_executor();
+  Clock& clock = setup_.world.clock();
+  MemoryStreamOptions stream;
+  stream.buffer_bytes = setup_.scenario.control_buffer_bytes;
+  stream.latency = setup_.scenario.control_latency;
+  stream.clock = &clock;
+  MemoryStreamPair pair = make_stream_pair(home, stream);
+  link.cut = pair.cut;
+  LinkRecord& record = setup_.model.links()[link.number];
+  record.session = SessionId(++holder.sessions_accepted_);
+  LinkEars& ears = ears_.emplace_back(
+      setup_.model, link.number, std::min(options_.keep_alive, holder.options_.keep_alive), clock);
+  StreamEars accepted = ears.holder();
+  accepted.append = [&holder](std::span<const std::byte> written) {
+    return holder.padding(written);
+  };
+  holder.server_->adopt(std::make_unique<FaultyStream>(home, clock, std::move(pair.right),
+                                                       link.faults, std::move(accepted)));
+  auto own_end = std::make_unique<FaultyStream>(home, clock, std::move(pair.left), link.faults,
+                                                ears.requester());
+  ClientOptions client;
+  client.identity = identity_;
+  client.connection.keep_alive = options_.keep_alive;
+  const TimePoint deadline = clock.now() + options_.call_deadline;
+  auto session =
+      co_await SessionClient::connect(home, clock, std::move(own_end), std::move(client), deadline);
+  if (!session) {
+    connecting_ = nullptr;
+    co_return std::move(session).error();
+  }
+  const PeerContext context{home, clock, options_, pool_, ports_};
+  auto peer = std::make_shared<ConnectedPeer>(context, std::move(*session));
+  link.peer = peer;
+  auto opened = co_await peer->open(deadline);
+  connecting_ = nullptr;
+  link.connected = opened.ok();
+  if (!opened) link.peer.reset();
+  co_return opened;
+}
+#pragma GCC diagnostic pop
+
+Task<void> SimNode::close() {
+  co_await server_->close();
+  co_await host_->close();
+}
+
+void SimNode::shut_doors() {
+  for (const DeviceHandles& handles : handles_) {
+    if (handles.door != nullptr) handles.door->shut();
+  }
+}
+
+void SimNode::open_doors() {
+  for (const DeviceHandles& handles : handles_) {
+    if (handles.door != nullptr) CORAIL_CHECK(handles.door->open(), "its address is its own");
+  }
+}
+
+void SimNode::unstick(std::size_t link) {
+  for (const DeviceHandles& handles : handles_) handles.unstick(link);
+}
+
+}  // namespace corail::sim
