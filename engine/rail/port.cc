@@ -32,16 +32,21 @@ Result<std::unique_ptr<Port>> Port::make(PortIndex index, RailSpec spec, Executo
   auto checked = check_options(tcp);
   if (!checked) return std::move(checked).error().at(Stage::kSetup);
   auto device = std::make_unique<TcpPortDevice>(executor.asio_executor(), clock, std::move(tcp));
-  return over(index, to_string(spec), executor, std::move(device));
+  return over(index, to_string(spec), executor, clock, std::move(device));
 }
 
 std::unique_ptr<Port> Port::over(PortIndex index, std::string name, Executor& executor,
-                                 std::unique_ptr<PortDevice> device) {
-  return std::unique_ptr<Port>(new Port(index, std::move(name), executor, std::move(device)));
+                                 Clock& clock, std::unique_ptr<PortDevice> device) {
+  return std::unique_ptr<Port>(
+      new Port(index, std::move(name), executor, clock, std::move(device)));
 }
 
-Port::Port(PortIndex index, std::string name, Executor& executor,
+Port::Port(PortIndex index, std::string name, Executor& executor, Clock& clock,
            std::unique_ptr<PortDevice> device)
-    : index_(index), name_(std::move(name)), executor_(executor), device_(std::move(device)) {}
+    : index_(index),
+      name_(std::move(name)),
+      executor_(executor),
+      clock_(clock),
+      device_(std::move(device)) {}
 
 }  // namespace corail

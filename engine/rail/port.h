@@ -37,13 +37,13 @@ class Port {
 
   /// A port over a device that the caller has made for this executor; `name` is for people.
   static std::unique_ptr<Port> over(PortIndex index, std::string name, Executor& executor,
-                                    std::unique_ptr<PortDevice> device);
+                                    Clock& clock, std::unique_ptr<PortDevice> device);
 
   PortIndex index() const noexcept { return index_; }
   /// The spec in its canonical text, or the name that the device came with.
   const std::string& name() const noexcept { return name_; }
   /// What carries its rails, as in RailEndpoint::transport.
-  std::string_view transport() const noexcept { return transport_name(spec_); }
+  std::string_view transport() const noexcept { return device_->transport(); }
   Executor& executor() const noexcept { return executor_; }
   Clock& clock() const noexcept { return clock_; }
 
@@ -53,11 +53,13 @@ class Port {
   std::unique_ptr<RailDoor> make_door() const { return device_->make_door(); }
 
  private:
-  Port(PortIndex index, std::string name, Executor& executor, std::unique_ptr<PortDevice> device);
+  Port(PortIndex index, std::string name, Executor& executor, Clock& clock,
+       std::unique_ptr<PortDevice> device);
 
   const PortIndex index_;
   const std::string name_;
   Executor& executor_;
+  Clock& clock_;
   const std::unique_ptr<const PortDevice> device_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "engine/rail/rail_door.h"
 #include "engine/rail/transport.h"
@@ -15,6 +16,9 @@ namespace corail {
 class PortDevice {
  public:
   virtual ~PortDevice() = default;
+
+  /// What carries its rails, as in RailEndpoint::transport.
+  virtual std::string_view transport() const noexcept = 0;
 
   /// The requester's side of a new rail.
   virtual std::unique_ptr<Transport> make_transport() const = 0;

@@ -92,13 +92,6 @@ Result<RailSpec> parse_rail_spec(std::string_view text) {
                fmt::format("'{}': there is no transport '{}'; there are {}", text, scheme, kForms));
 }
 
-std::string_view transport_name(const RailSpec& spec) noexcept {
-  // By index in the variant.
-  constexpr std::array<std::string_view, std::variant_size_v<RailSpec>> kNames{"tcp", "verbs",
-                                                                               "mock"};
-  return kNames[spec.index()];
-}
-
 std::string to_string(const RailSpec& spec) {
   return std::visit([](const auto& known) { return write_spec(known); }, spec);
 }

@@ -40,9 +40,6 @@ inline constexpr std::size_t kMaxRailSpecs = 64;
 /// port's business.
 Result<RailSpec> parse_rail_spec(std::string_view text);
 
-/// What comes before the colon: "tcp", "verbs" or "mock".
-std::string_view transport_name(const RailSpec& spec) noexcept;
-
 /// The canonical text, which parse_rail_spec() reads back as the same spec.
 std::string to_string(const RailSpec& spec);
 

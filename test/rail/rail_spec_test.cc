@@ -38,12 +38,6 @@ BOOST_AUTO_TEST_CASE(a_mock_spec_is_a_model) {
   BOOST_TEST((model.latency == std::chrono::microseconds(50)));
 }
 
-BOOST_AUTO_TEST_CASE(a_spec_knows_its_transport) {
-  BOOST_TEST(transport_name(*parse_rail_spec("tcp:10.0.0.1")) == "tcp");
-  BOOST_TEST(transport_name(*parse_rail_spec("verbs:mlx5_0")) == "verbs");
-  BOOST_TEST(transport_name(*parse_rail_spec("mock:1MB/s")) == "mock");
-}
-
 BOOST_AUTO_TEST_CASE(an_unknown_scheme_lists_those_that_exist) {
   const auto spec = parse_rail_spec("roce:mlx5_0");
   BOOST_REQUIRE(!spec.ok());

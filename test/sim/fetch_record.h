@@ -27,7 +27,7 @@ struct FetchOrder {
 struct HolderLease {
   std::set<BlockNumber> asked;
   TimePoint granted;
-  Duration ttl{};
+  TimePoint ends;  // at most; the last renewal that reached the holder in time counts
   std::optional<TimePoint> over;  // released, quiesced or confirmed
 };
 
@@ -45,6 +45,7 @@ struct FetchRecord {
 
   // Seen on the control channel.
   std::optional<TimePoint> leased;  // the query reached the holder
+  TimePoint lease_ends;             // as HolderLease
   std::optional<TimePoint> confirm_sent;
   std::uint64_t answer_runs = 0;  // at most that many were needed, by what the holder has
 

@@ -67,6 +67,11 @@ void LinkEars::on_sent(const FrameHeader& header, std::span<const std::byte> bod
 void LinkEars::on_received(const FrameHeader& header, std::span<const std::byte> body) {
   if (header.kind != FrameKind::kRequest) return;
   if (header.method == Method::kQueryBlocksForTransfer) return on_query(body, header.id);
+  if (header.method == Method::kRenewLease) {
+    const auto renewal = decode_renew(body);
+    if (renewal) model_.on_renewal(link_, renewal->read, renewal->ttl);
+    return;
+  }
   const bool confirms = header.method == Method::kConfirmAndRelease;
   const bool gives_up =
       header.method == Method::kReleaseLease || header.method == Method::kQuiesceRead;
@@ -80,7 +85,7 @@ void LinkEars::on_query(std::span<const std::byte> body, std::uint64_t call) {
   if (!query) return;
   HolderLease lease;
   lease.granted = clock_.now();
-  lease.ttl = query->ttl > Duration::zero() ? query->ttl : kDefaultTtl;
+  lease.ends = lease.granted + (query->ttl > Duration::zero() ? query->ttl : kDefaultTtl);
   for (const std::string_view hash : query->hashes) {
     for (BlockNumber block = 0; block < kBlocks; ++block) {
       if (hash == hash_of(block)) lease.asked.insert(block);

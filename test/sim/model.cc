@@ -162,8 +162,7 @@ void Model::on_admit(std::size_t holder, SessionId session, ReadId read, RegionI
                                            read.value(), session.value()));
   }
   const auto lease = leases_.find({fetch->link, read.value()});
-  const bool live = lease != leases_.end() &&
-                    clock_.now() < lease->second.granted + lease->second.ttl &&
+  const bool live = lease != leases_.end() && clock_.now() < lease->second.ends &&
                     (!lease->second.over || clock_.now() <= *lease->second.over);
   if (!live) {
     return journal_.violate(
@@ -185,13 +184,25 @@ void Model::on_query(std::size_t link, ReadId read, const HolderLease& lease) {
   FetchRecord* fetch = find(link, read);
   const auto [entry, added] = leases_.emplace(ReadKey(link, read.value()), lease);
   if (added) {
-    if (fetch != nullptr) fetch->leased = lease.granted;
+    if (fetch == nullptr) return;
+    fetch->leased = lease.granted;
+    fetch->lease_ends = lease.ends;
     return;
   }
   // A flipped bit made the number of one read that of another: whichever of the two queries found
   // something has the lease.
   entry->second.asked.insert(lease.asked.begin(), lease.asked.end());
   entry->second.granted = lease.granted;
+  entry->second.ends = lease.ends;
+}
+
+void Model::on_renewal(std::size_t link, ReadId read, Duration ttl) {
+  const auto lease = leases_.find({link, read.value()});
+  // What has lapsed or was given back stays so.
+  if (lease == leases_.end() || lease->second.over || clock_.now() >= lease->second.ends) return;
+  lease->second.ends = std::max(lease->second.ends, clock_.now() + ttl);
+  FetchRecord* const fetch = find(link, read);
+  if (fetch != nullptr) fetch->lease_ends = lease->second.ends;
 }
 
 void Model::on_lease_over(std::size_t link, ReadId read, bool remembered) {

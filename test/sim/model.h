@@ -64,11 +64,8 @@ class Model {
 
   FetchRecord& begin_fetch(std::size_t link, ReadId read, FetchOrder order);
   FetchRecord* find(std::size_t link, ReadId read);
-  /// The lease time that every query asks for, and how long after its deadline a fetch may end.
-  void set_times(Duration ttl, Duration grace) noexcept {
-    ttl_ = ttl;
-    grace_ = grace;
-  }
+  /// How long after its deadline a fetch may end.
+  void set_grace(Duration grace) noexcept { grace_ = grace; }
 
   // At the rails: ObservedTransport.
   void on_post(RailRecord& rail, ReadContext context, const Slice& slice);
@@ -82,6 +79,7 @@ class Model {
 
   // On the control channel, at the holder's end: LinkEars.
   void on_query(std::size_t link, ReadId read, const HolderLease& lease);
+  void on_renewal(std::size_t link, ReadId read, Duration ttl);
   /// `remembered`: also where there is no lease yet, so that its query comes too late.
   void on_lease_over(std::size_t link, ReadId read, bool remembered);
 
@@ -106,7 +104,6 @@ class Model {
   Journal& journal_;
   const Clock& clock_;
   const std::shared_ptr<const Layout> layout_;
-  Duration ttl_{};
   Duration grace_{};
   std::vector<std::unique_ptr<HeldContent>> content_;
   std::vector<std::unique_ptr<DestinationMap>> destinations_;

@@ -67,11 +67,10 @@ void Model::check_lease(const FetchRecord& fetch) {
     return journal_.violate(9, fmt::format("fetch {} was never {}", fetch.number,
                                            fetch.leased ? "confirmed" : "leased"));
   }
-  if (*fetch.confirm_sent < *fetch.leased + ttl_) return;
-  journal_.violate(9,
-                   fmt::format("fetch {} succeeded although its lease had lapsed {} ns before "
-                               "its confirmation was sent",
-                               fetch.number, (*fetch.confirm_sent - *fetch.leased - ttl_).count()));
+  if (*fetch.confirm_sent < fetch.lease_ends) return;
+  journal_.violate(9, fmt::format("fetch {} succeeded although its lease had lapsed {} ns before "
+                                  "its confirmation was sent",
+                                  fetch.number, (*fetch.confirm_sent - fetch.lease_ends).count()));
 }
 
 void Model::check_counts(const FetchRecord& fetch, const BlockView& view) {

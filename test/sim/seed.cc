@@ -38,7 +38,7 @@ Seed::Seed(std::uint64_t seed, Plant plant, bool trace)
       scenario_(draw_scenario(random_)),
       model_(journal_, world_.clock(), scenario_.layout, kNodes) {
   world_.shuffle(turns_);
-  model_.set_times(scenario_.nodes.front().options.lease_ttl, grace_of(scenario_));
+  model_.set_grace(grace_of(scenario_));
   const SimSetup setup{world_, random_, net_, model_, plant, scenario_};
   for (std::size_t i = 0; i < kNodes; ++i) nodes_.push_back(std::make_unique<SimNode>(setup, i));
   driver_ = std::make_unique<Driver>(setup, nodes_);

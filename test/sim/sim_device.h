@@ -52,6 +52,7 @@ class SimDevice final : public PortDevice {
 
   SimDevice(Surroundings around, MockOptions options, std::string address);
 
+  std::string_view transport() const noexcept override { return mock_.transport(); }
   std::unique_ptr<Transport> make_transport() const override;
   std::unique_ptr<RailDoor> make_door() const override;
 

@@ -107,7 +107,7 @@ void SimNode::make_ports() {
     const std::string address = fmt::format("node{}.port{}", index_, i);
     auto device = std::make_unique<SimDevice>(around, plan_.ports[i], address);
     ports_.push_back(Port::over(PortIndex(static_cast<std::uint32_t>(i)), "mock:" + address,
-                                *rail_executors_.back(), std::move(device)));
+                                *rail_executors_.back(), setup_.world.clock(), std::move(device)));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "engine/base/clock.h"
 #include "engine/base/random.h"
@@ -22,6 +23,7 @@ class MockPortDevice final : public PortDevice {
   MockPortDevice(asio::any_io_executor executor, Clock& clock, Random& random, MockNet& net,
                  MockOptions options, std::string address, std::function<FaultScript()> scripts);
 
+  std::string_view transport() const noexcept override { return "mock"; }
   std::unique_ptr<Transport> make_transport() const override;
   std::unique_ptr<RailDoor> make_door() const override;
 

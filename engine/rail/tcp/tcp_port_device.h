@@ -2,6 +2,7 @@
 
 #include <asio/any_io_executor.hpp>
 #include <memory>
+#include <string_view>
 
 #include "engine/base/clock.h"
 #include "engine/rail/port_device.h"
@@ -15,6 +16,7 @@ class TcpPortDevice final : public PortDevice {
  public:
   TcpPortDevice(asio::any_io_executor executor, Clock& clock, TcpOptions options);
 
+  std::string_view transport() const noexcept override { return "tcp"; }
   std::unique_ptr<Transport> make_transport() const override;
   std::unique_ptr<RailDoor> make_door() const override;
 
