@@ -44,7 +44,7 @@ class Reports(BenchTest):
         self.assertEqual(summary["cancelled"], 0)
         self.assertGreaterEqual(summary["reads_posted"], summary["reads_planned"])
         self.assertLess(summary["run_table_bytes"], summary["query_response_bytes"])
-        self.assertEqual(summary["runs"], 24)
+        self.assertEqual(summary["runs"], 2)  # one for each part
         self.assertGreater(summary["mean_read_bytes"], 0)
         self.assertEqual(len(summary["rails"]), 4)
         for side in ("requester", "holder"):
@@ -75,7 +75,10 @@ class Reports(BenchTest):
                                      memory["missing"])
                     if nodes < 2:
                         self.assertFalse(memory["numa_bound"])
-                        self.assertIn("node 1 as a label only", "".join(lines))
+                        # A requester takes memory wherever it is for a node that is not here.
+                        unbound = {"requester": "any NUMA node",
+                                   "holder": "node 1 as a label only"}
+                        self.assertIn(unbound[side], "".join(lines))
                     if not flags:
                         self.assertFalse(memory["huge_pages"])
                         self.assertNotIn("huge pages", "".join(lines))
