@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(memory_that_is_looked_at_is_that_of_the_reads_before) {
 
 BOOST_AUTO_TEST_CASE(reads_of_a_round_are_cancelled_when_asked) {
   Shape shape;
-  shape.blocks = 64;
+  shape.blocks = 16;
   shape.sets = 2;
   Reader reader(shape);
   RoundRequest request = reader.round({0, 1, 0});
