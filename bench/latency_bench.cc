@@ -24,6 +24,8 @@ struct Flags {
   std::uint32_t samples = 1000;
   std::string big = "2GiB";
   std::string rails = "tcp:127.0.0.1,tcp:127.0.0.2,tcp:127.0.0.3,tcp:127.0.0.4";
+  std::string max_read = "32MiB";
+  std::string window = "128MiB";
   double idle_s = 5;
   bool no_integrity = false;
   bool check = false;
@@ -113,6 +115,8 @@ nlohmann::ordered_json report(const BenchOptions& options, const Flags& flags,
             {"big_bytes", big_bytes},
             {"rails", options.rails},
             {"channels_per_rail", options.channels_per_rail},
+            {"max_read_bytes", options.max_read_bytes},
+            {"window_bytes", options.window_bytes},
             {"integrity", to_string(options.integrity)},
             {"samples", flags.samples},
             {"idle_s", flags.idle_s}}},
@@ -130,16 +134,20 @@ int run(const Flags& flags) {
   BenchOptions options;
   options.shape.blocks = 1;
   options.rails = split_list(flags.rails, ',');
-  const NodeOptions defaults;
-  options.max_read_bytes = defaults.max_read_bytes;
-  options.window_bytes = defaults.window_bytes;
-  options.send_buffer_bytes = defaults.send_buffer_bytes;
+  options.max_read_bytes = parse_bytes(flags.max_read).value_or(0);
+  options.window_bytes = parse_bytes(flags.window).value_or(0);
+  options.send_buffer_bytes = NodeOptions().send_buffer_bytes;
   options.concurrency = 2;
   if (flags.no_integrity) options.integrity = Integrity::kNone;
   const auto asked = parse_bytes(flags.big);
   const std::uint64_t block = options.shape.block_bytes();
   if (!asked || *asked < block || *asked / block > 65'536) {
     std::fprintf(stderr, "bench_latency: '%s' is no size of a big read\n", flags.big.c_str());
+    return kExitUsage;
+  }
+  const auto checked = check_options(options);
+  if (!checked.ok()) {
+    std::fprintf(stderr, "bench_latency: %s\n", checked.error().detail().c_str());
     return kExitUsage;
   }
   const auto big_blocks = static_cast<std::uint32_t>(*asked / block);
@@ -173,6 +181,9 @@ int main(int argc, char** argv) {
   app.add_option("--big-bytes", flags.big, "Size of the big read; both sides hold as much")
       ->capture_default_str();
   app.add_option("--rails", flags.rails, "Local addresses, one rail each")->capture_default_str();
+  app.add_option("--max-read-bytes", flags.max_read, "Longest single read")->capture_default_str();
+  app.add_option("--window-bytes", flags.window, "Most bytes in flight on a rail")
+      ->capture_default_str();
   app.add_option("--idle", flags.idle_s, "Seconds that the pair is left idle")
       ->capture_default_str()
       ->check(CLI::Range(0.1, 3600.0));

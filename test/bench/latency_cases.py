@@ -32,6 +32,11 @@ class Latencies(unittest.TestCase):
         for words in ("target", "read, alone", "CPU of an idle pair"):
             self.assertIn(words, outcome.err)
 
+    def test_a_window_that_is_none(self):
+        outcome = run("--window-bytes", "1KiB", of=bench_process.latency_program)
+        self.assertEqual(outcome.code, 2, outcome)
+        self.assertIn("--window-bytes", outcome.err)
+
     def test_a_size_that_is_none(self):
         for size in ("1KiB", "much", "100000GiB"):
             outcome = run("--big-bytes", size, of=bench_process.latency_program)
