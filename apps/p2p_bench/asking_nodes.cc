@@ -9,7 +9,7 @@
 namespace corail::bench {
 
 Result<void> AskingNodes::create(const BenchOptions& options, Clock& clock, Random& random) {
-  for (const std::uint64_t most : asking_nodes(options)) {
+  for (const std::uint64_t most : longest_reads(options)) {
     NodeOptions node_options = node_options_for(options);
     node_options.max_read_bytes = most;
     auto node = Node::create(std::move(node_options), clock, random, nullptr);

@@ -14,7 +14,7 @@
 namespace corail::bench {
 namespace {
 
-/// Longer than anything in flight over a local rail may take, and than the fill before it.
+/// What was in flight over a local rail has landed after that, fenced or not.
 constexpr std::chrono::milliseconds kLateWriteLimit(20);
 
 /// The content of the canary is that of no block.

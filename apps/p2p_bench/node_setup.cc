@@ -27,13 +27,13 @@ NodeOptions node_options_for(const BenchOptions& options) {
   return node;
 }
 
-std::vector<std::uint64_t> asking_nodes(const BenchOptions& options) {
-  std::vector<std::uint64_t> nodes;
+std::vector<std::uint64_t> longest_reads(const BenchOptions& options) {
+  std::vector<std::uint64_t> longest;
   for (const AnswerEncoding encoding : options.encodings) {
     const std::uint64_t most = max_read_bytes_for(options, encoding);
-    if (std::ranges::count(nodes, most) == 0) nodes.push_back(most);
+    if (std::ranges::count(longest, most) == 0) longest.push_back(most);
   }
-  return nodes;
+  return longest;
 }
 
 std::vector<std::string> rail_hosts(const std::vector<std::string>& rails,
@@ -60,7 +60,7 @@ Result<void> check_memory(const BenchOptions& options) {
     for (const std::uint64_t bytes : held_bytes_by_node(shape)) needed += bytes;
   }
   if (options.role != Role::kHolder) {
-    needed += shape.payload_bytes() * options.concurrency * asking_nodes(options).size();
+    needed += shape.payload_bytes() * options.concurrency * longest_reads(options).size();
   }
   const auto available = available_memory();
   if (!available || needed <= *available) return ok_result();

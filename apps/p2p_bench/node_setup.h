@@ -14,7 +14,7 @@ namespace corail::bench {
 NodeOptions node_options_for(const BenchOptions& options);
 
 /// The longest read of each node that the requester needs: encodings with the same one share it.
-std::vector<std::uint64_t> asking_nodes(const BenchOptions& options);
+std::vector<std::uint64_t> longest_reads(const BenchOptions& options);
 
 /// The address of each rail's local end, in brackets where it needs them, for the raw loop;
 /// `fallback` stands for rails that have no IP address.

@@ -112,7 +112,7 @@ std::optional<Duration> TraceReplay::abort_after(std::size_t index) {
   const auto uniform = [&random] { return static_cast<double>(random.next() >> 11) * 0x1p-53; };
   if (uniform() >= options_.abort_rate) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  // Anywhere in a read; what a longer one had left is not missed.
+  // Somewhere within what a read usually takes.
   return std::chrono::duration_cast<Duration>(usual_ * uniform());
 }
 

@@ -1,5 +1,7 @@
 #include "apps/p2p_bench/trace_run.h"
 
+#include <fmt/core.h>
+
 #include <cstdio>
 #include <memory>
 #include <utility>
@@ -7,6 +9,8 @@
 
 #include "apps/p2p_bench/node_call.h"
 #include "apps/p2p_bench/node_setup.h"
+#include "apps/p2p_bench/option_values.h"
+#include "apps/p2p_bench/process_usage.h"
 #include "apps/p2p_bench/stored_sets.h"
 #include "apps/p2p_bench/trace_file.h"
 #include "apps/p2p_bench/trace_replay.h"
@@ -89,6 +93,15 @@ int report(const BenchOptions& options, const TraceResult& result, ReportFile& f
 }  // namespace
 
 int run_trace(const BenchOptions& options, ReportFile& file, Interrupt& interrupt) {
+  const auto available = available_memory();
+  const std::uint64_t needed = options.shape.block_bytes() * options.trace_capacity_blocks;
+  if (available && needed > *available) {
+    complain(
+        fmt::format("the holder needs {} of memory and {} are available, use fewer "
+                    "--trace-capacity-blocks",
+                    format_bytes(needed), format_bytes(*available)));
+    return kExitPeer;
+  }
   const auto requests = read_trace(options.trace);
   if (!requests.ok()) {
     complain(requests.error().detail());
