@@ -30,6 +30,17 @@ struct Answer {
   RunTable runs;
 };
 
+/// The blocks as they are asked for.
+std::vector<std::uint32_t> blocks_in(Order order) {
+  std::vector<std::uint32_t> blocks(kBlocks);
+  std::iota(blocks.begin(), blocks.end(), 0U);
+  SeededRandom random(1);
+  if (order == Order::kPermuted || order == Order::kScattered) {
+    for (std::size_t i = kBlocks; i > 1; --i) std::swap(blocks[i - 1], blocks[random.below(i)]);
+  }
+  return blocks;
+}
+
 Answer make_answer(Order order) {
   Answer answer;
   auto layout = Layout::make(std::vector<Slot>(kSlots, Slot{kSegment, kSegment, 0}));
@@ -42,12 +53,7 @@ Answer make_answer(Order order) {
   }
   answer.regions = RegionTable::make(TableGeneration(1), std::move(regions)).value();
 
-  std::vector<std::uint32_t> blocks(kBlocks);
-  std::iota(blocks.begin(), blocks.end(), 0U);
-  SeededRandom random(1);
-  if (order == Order::kPermuted || order == Order::kScattered) {
-    for (std::size_t i = kBlocks; i > 1; --i) std::swap(blocks[i - 1], blocks[random.below(i)]);
-  }
+  const std::vector<std::uint32_t> blocks = blocks_in(order);
   RunTableBuilder builder(&answer.regions);
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
     const std::uint32_t rank = lane / 2 % 8;
@@ -64,6 +70,39 @@ Answer make_answer(Order order) {
   }
   answer.runs = builder.take();
   return answer;
+}
+
+/// The same blocks, told part by part.
+PartTable make_parts(Order order) {
+  PartTable table;
+  PartPhase phase;
+  phase.blocks = kBlocks;
+  for (std::uint32_t part = 0; part < 2; ++part) {
+    std::vector<std::uint32_t> lanes;
+    PartShape shape;
+    shape.lane_set = part;
+    shape.stride = {kPartBytes};
+    for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
+      if (lane / 2 % 8 / 4 != part) continue;
+      shape.offset.push_back(lanes.size() * kSegment);
+      lanes.push_back(lane);
+    }
+    PartColumn column;
+    column.lane_set = part;
+    for (const std::uint32_t block : blocks_in(order)) {
+      const std::uint64_t base = (std::uint64_t{part} + 1) * 64 * kGiB;
+      if (order == Order::kBump && !column.runs.empty()) {
+        ++column.runs.back().count;
+        continue;
+      }
+      column.runs.push_back({part, 1, base, block, 0, 1});
+    }
+    table.lane_sets.push_back(std::move(lanes));
+    table.shapes.push_back(std::move(shape));
+    phase.columns.push_back(std::move(column));
+  }
+  table.phases.push_back(std::move(phase));
+  return table;
 }
 
 BlockPlan plan(const Answer& answer) {
@@ -85,6 +124,21 @@ BENCHMARK_CAPTURE(plan_read, lane_major, Order::kLaneMajor)->Unit(benchmark::kMi
 BENCHMARK_CAPTURE(plan_read, gaps, Order::kGaps)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(plan_read, permuted, Order::kPermuted)->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(plan_read, scattered, Order::kScattered)->Unit(benchmark::kMicrosecond);
+
+void plan_parts(benchmark::State& state, Order order) {
+  const Answer answer = make_answer(order);
+  const PartTable parts = make_parts(order);
+  std::uint64_t reads = 0;
+  for (auto _ : state) {
+    const BlockPlan made =
+        plan_block_read(parts, answer.layout, kBlocks, answer.regions, PlanLimits{}).value();
+    reads = made.reads_planned();
+  }
+  state.counters["runs"] = static_cast<double>(parts.runs());
+  state.counters["reads"] = static_cast<double>(reads);
+}
+BENCHMARK_CAPTURE(plan_parts, bump, Order::kBump)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(plan_parts, permuted, Order::kPermuted)->Unit(benchmark::kMicrosecond);
 
 void validate_table(benchmark::State& state, Order order) {
   const Answer answer = make_answer(order);

@@ -19,6 +19,9 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitPeer = 3;
 inline constexpr int kExitInterrupted = 130;
 
+/// The most reads at a time: a holder grants one requester that many leases.
+inline constexpr std::uint32_t kMaxConcurrency = 64;
+
 /// The most iterations of a run, so that -D alone is bounded too (I8).
 inline constexpr std::uint64_t kMaxIterations = 1'000'000;
 
@@ -40,6 +43,13 @@ struct BenchOptions {
   Integrity integrity = Integrity::kXxh3;
   bool verify = true;  // the bench's own check of the content
   bool limit = true;   // measure the raw loop beside the reads
+  std::vector<AnswerEncoding> encodings = {AnswerEncoding::kParts};  // each is measured
+  std::uint32_t concurrency = 1;                                     // reads at a time
+  std::optional<double> cancel_after_ms;  // measured reads are cancelled so long after their start
+  std::string trace;                      // a file of requests to replay, empty for none
+  std::uint32_t trace_capacity_blocks = 32'768;  // that the holder keeps
+  double speed = 0;                              // of the trace's time; 0: as fast as possible
+  double abort_rate = 0;                         // of the trace's reads, 0 to 1
   std::optional<double> limit_ratio;
   std::string json;  // a path, "-" for standard output, empty for none
   LogLevel log_level = LogLevel::kWarning;
@@ -65,5 +75,9 @@ std::vector<std::string> holder_arguments(const BenchOptions& options);
 std::string to_string(Role role);
 std::string to_string(Integrity integrity);
 std::string to_string(LogLevel level);
+std::string to_string(AnswerEncoding encoding);
+
+/// The longest read of the node that asks with this encoding: of segments, each is a read.
+std::uint64_t max_read_bytes_for(const BenchOptions& options, AnswerEncoding encoding);
 
 }  // namespace corail::bench

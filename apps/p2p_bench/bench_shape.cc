@@ -55,6 +55,9 @@ Result<void> check_shape(const Shape& shape) {
     return impossible(fmt::format("--numa-nodes {} is not possible, at most {} are",
                                   shape.numa_nodes, kMaxParts));
   }
+  if (shape.placement == Placement::kMixedNuma && shape.numa_nodes < 2) {
+    return impossible("--layout mixed-numa needs at least 2 --numa-nodes");
+  }
   if (shape.sets == 0) return impossible("--sets must be at least 1");
   const auto stored = checked_mul(shape.payload_bytes(), shape.sets);
   if (!stored || *stored > kMaxStoredBytes) {
@@ -73,12 +76,15 @@ std::vector<std::uint32_t> part_of_lanes(const Shape& shape) {
   std::vector<std::uint32_t> parts;
   parts.reserve(shape.lanes());
   for (std::uint32_t slot = 0; slot < shape.slots(); ++slot) {
-    parts.insert(parts.end(), shape.segments, node_of_rank(shape, slot % shape.ranks));
+    const bool mixed = shape.placement == Placement::kMixedNuma;
+    const std::uint32_t part =
+        mixed ? slot % shape.numa_nodes : node_of_rank(shape, slot % shape.ranks);
+    parts.insert(parts.end(), shape.segments, part);
   }
   return parts;
 }
 
-std::vector<std::uint64_t> block_bytes_by_node(const Shape& shape) {
+std::vector<std::uint64_t> block_bytes_by_part(const Shape& shape) {
   std::vector<std::uint64_t> bytes(shape.numa_nodes, 0);
   for (const std::uint32_t part : part_of_lanes(shape)) bytes[part] += shape.segment_bytes;
   return bytes;
@@ -108,21 +114,17 @@ std::string name_space_of(const Shape& shape) {
       "p2p_bench blocks={} layers={} ranks={} segments={} segment-bytes={} numa-nodes={} sets={} "
       "layout={} seed={}",
       shape.blocks, shape.layers, shape.ranks, shape.segments, shape.segment_bytes,
-      shape.numa_nodes, shape.sets, to_string(shape.order), shape.seed);
+      shape.numa_nodes, shape.sets, to_string(shape.placement), shape.seed);
 }
 
-BlockKeys make_keys(const Shape& shape, std::uint32_t set) {
+BlockKeys make_keys(const Shape& shape, std::uint32_t set, std::span<const std::uint32_t> blocks) {
   BlockKeys keys;
   keys.name_space = name_space_of(shape);
-  keys.hashes.reserve(shape.blocks);
-  for (std::uint32_t block = 0; block < shape.blocks; ++block) {
+  keys.hashes.reserve(blocks.size());
+  for (const std::uint32_t block : blocks) {
     keys.hashes.push_back(block_hash(shape.seed, set, block));
   }
   return keys;
-}
-
-std::string to_string(BlockOrder order) {
-  return order == BlockOrder::kBlockMajor ? "bump" : "lane-major";
 }
 
 std::optional<std::string> first_difference(const Shape& here, const Shape& there) {
@@ -145,9 +147,9 @@ std::optional<std::string> first_difference(const Shape& here, const Shape& ther
     if (flag.here == flag.there) continue;
     return fmt::format("{} is {} here and {} there", flag.name, flag.here, flag.there);
   }
-  if (here.order == there.order) return std::nullopt;
-  return fmt::format("--layout is {} here and {} there", to_string(here.order),
-                     to_string(there.order));
+  if (here.placement == there.placement) return std::nullopt;
+  return fmt::format("--layout is {} here and {} there", to_string(here.placement),
+                     to_string(there.placement));
 }
 
 }  // namespace corail::bench

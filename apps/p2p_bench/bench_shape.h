@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "apps/p2p_bench/placement.h"
 #include "engine/base/result.h"
 #include "engine/plan/layout.h"
 #include "engine/store/store_types.h"
@@ -23,7 +25,7 @@ struct Shape {
   std::uint32_t segment_bytes = 4096;
   std::uint32_t numa_nodes = 2;
   std::uint32_t sets = 1;
-  BlockOrder order = BlockOrder::kBlockMajor;
+  Placement placement = Placement::kBump;
   std::uint64_t seed = 1;
 
   /// Only of a shape that check_shape() accepts.
@@ -43,12 +45,13 @@ Result<void> check_shape(const Shape& shape);
 /// The NUMA node of a rank's cells: the first half of the ranks on node 0, and so on evenly.
 std::uint32_t node_of_rank(const Shape& shape, std::uint32_t rank) noexcept;
 
-/// The parts in which a set is saved, one per NUMA node: the part of each lane. Part p lives on
-/// node p.
+/// The parts in which a block is saved, one per NUMA node: the part of each lane. A part holds the
+/// ranks of a node, or with mixed-numa every so many slots. Part p lives on node p, but for
+/// mixed-numa, see node_of_part.
 std::vector<std::uint32_t> part_of_lanes(const Shape& shape);
 
-/// Bytes of one block on each NUMA node.
-std::vector<std::uint64_t> block_bytes_by_node(const Shape& shape);
+/// Bytes of one block in each part.
+std::vector<std::uint64_t> block_bytes_by_part(const Shape& shape);
 
 Result<Layout> make_layout(const Shape& shape);
 
@@ -59,10 +62,8 @@ std::string block_hash(std::uint64_t seed, std::uint32_t set, std::uint32_t bloc
 /// other flag of the shape therefore has none of the blocks that are asked for, whether or not it
 /// could say so beforehand. Never longer than kMaxNamespaceBytes.
 std::string name_space_of(const Shape& shape);
-BlockKeys make_keys(const Shape& shape, std::uint32_t set);
-
-/// The value of --layout: "bump" or "lane-major".
-std::string to_string(BlockOrder order);
+/// The blocks of a set by their numbers, in this order.
+BlockKeys make_keys(const Shape& shape, std::uint32_t set, std::span<const std::uint32_t> blocks);
 
 /// The first flag in which two shapes differ: "--blocks is 128 here and 64 there".
 std::optional<std::string> first_difference(const Shape& here, const Shape& there);

@@ -117,6 +117,8 @@ void LimitServer::accept_one(const Descriptor& listener) {
     return;
   }
   if (connections_.size() >= kMaxConnections) return;
+  // As on the other side: the end of an answer must not wait for an acknowledgement.
+  send_at_once(socket);
   Connection& connection = connections_.emplace_back();
   connection.socket = std::move(socket);
   try {

@@ -46,9 +46,9 @@ bool read_shape(const Json& json, Shape& shape) {
   read_number(json, "seed", shape.seed, fine);
   const auto layout = json.find("layout");
   if (layout == json.end() || !layout->is_string()) return false;
-  const bool bump = *layout == to_string(BlockOrder::kBlockMajor);
-  shape.order = bump ? BlockOrder::kBlockMajor : BlockOrder::kLaneMajor;
-  return fine;
+  const auto placement = placement_of(layout->get<std::string>());
+  shape.placement = placement.value_or(Placement::kBump);
+  return fine && placement.has_value();
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ std::string encode_hello(const HolderHello& hello) {
                        {"numa_nodes", shape.numa_nodes},
                        {"sets", shape.sets},
                        {"seed", shape.seed},
-                       {"layout", to_string(shape.order)}}},
+                       {"layout", to_string(shape.placement)}}},
                      {"endpoints", hello.endpoints}};
   return json.dump();
 }

@@ -12,6 +12,7 @@
 #include "apps/p2p_bench/report_file.h"
 #include "apps/p2p_bench/requester.h"
 #include "apps/p2p_bench/standard_streams.h"
+#include "apps/p2p_bench/trace_run.h"
 
 namespace corail::bench {
 namespace {
@@ -54,6 +55,7 @@ int run(const BenchOptions& options) {
     raw->discard();
     ::_exit(kExitInterrupted);
   });
+  if (!options.trace.empty()) return run_trace(options, *file, interrupt);
   switch (options.role) {
     case Role::kHolder:
       return run_holder(options, interrupt);

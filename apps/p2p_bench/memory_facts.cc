@@ -22,7 +22,7 @@ std::optional<MemoryFacts> memory_facts(const std::vector<std::string>& descript
   for (const std::string& text : descriptions) {
     // The words of Slab::describe(), which a test compares with its accessors.
     const bool huge = contains(text, ", huge pages,");
-    const bool bound = !contains(text, " as a label only (");
+    const bool bound = !contains(text, " as a label only (") && !contains(text, ", any NUMA node");
     facts.huge_pages = facts.huge_pages && huge;
     facts.numa_bound = facts.numa_bound && bound;
     const bool lacking = !bound || (huge_pages_asked && !huge);

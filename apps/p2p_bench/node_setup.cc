@@ -8,6 +8,7 @@
 
 #include "apps/p2p_bench/option_values.h"
 #include "apps/p2p_bench/process_usage.h"
+#include "apps/p2p_bench/save_steps.h"
 #include "engine/rail/rail_spec.h"
 
 namespace corail::bench {
@@ -20,9 +21,19 @@ NodeOptions node_options_for(const BenchOptions& options) {
   node.window_bytes = options.window_bytes;
   node.send_buffer_bytes = options.send_buffer_bytes;
   node.huge_pages = options.huge_pages;
-  // One read at a time, and slabs of which the last of each node may be mostly empty.
-  node.destination_bytes = std::max(node.destination_bytes, 2 * options.shape.payload_bytes());
+  // Every read at a time, and slabs of which the last of each node may be mostly empty.
+  node.destination_bytes =
+      std::max(node.destination_bytes, (options.concurrency + 1) * options.shape.payload_bytes());
   return node;
+}
+
+std::vector<std::uint64_t> longest_reads(const BenchOptions& options) {
+  std::vector<std::uint64_t> longest;
+  for (const AnswerEncoding encoding : options.encodings) {
+    const std::uint64_t most = max_read_bytes_for(options, encoding);
+    if (std::ranges::count(longest, most) == 0) longest.push_back(most);
+  }
+  return longest;
 }
 
 std::vector<std::string> rail_hosts(const std::vector<std::string>& rails,
@@ -45,13 +56,17 @@ std::vector<std::string> rail_hosts(const std::vector<std::string>& rails,
 Result<void> check_memory(const BenchOptions& options) {
   const Shape& shape = options.shape;
   std::uint64_t needed = 0;
-  if (options.role != Role::kRequester) needed += shape.stored_bytes();
-  if (options.role != Role::kHolder) needed += shape.payload_bytes();
+  if (options.role != Role::kRequester) {
+    for (const std::uint64_t bytes : held_bytes_by_node(shape)) needed += bytes;
+  }
+  if (options.role != Role::kHolder) {
+    needed += shape.payload_bytes() * options.concurrency * longest_reads(options).size();
+  }
   const auto available = available_memory();
   if (!available || needed <= *available) return ok_result();
   return Error(Errc::kOutOfMemory, Stage::kSetup,
                fmt::format("this run needs {} of memory and {} are available, use fewer --blocks "
-                           "or --sets",
+                           "or --sets, or less --concurrency",
                            format_bytes(needed), format_bytes(*available)));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@ namespace corail::bench {
 
 /// What both roles tell their node; the holder adds its store and its address.
 NodeOptions node_options_for(const BenchOptions& options);
+
+/// The longest read of each node that the requester needs: encodings with the same one share it.
+std::vector<std::uint64_t> longest_reads(const BenchOptions& options);
 
 /// The address of each rail's local end, in brackets where it needs them, for the raw loop;
 /// `fallback` stands for rails that have no IP address.

@@ -24,6 +24,16 @@ void OptionBuilder::decimal(const std::string& names, const std::string& type,
   add(names, type, "", help, read, "a number above 0");
 }
 
+void OptionBuilder::number(const std::string& names, const std::string& type, double& target,
+                           const std::string& help) {
+  const auto read = [&target](const std::string& text) {
+    const auto value = parse_decimal(text);
+    target = value.value_or(0);
+    return value.has_value();
+  };
+  add(names, type, fmt::format("{}", target), help, read, "a number from 0");
+}
+
 void OptionBuilder::address(const std::string& names, std::string& target, bool port_zero,
                             const std::string& fallback, const std::string& help) {
   const auto read = [&target, port_zero](const std::string& text) {

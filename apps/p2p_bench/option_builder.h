@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/p2p_bench/option_values.h"
 
@@ -69,6 +71,31 @@ class OptionBuilder {
     add(names, possible, fallback, help, read, "one of " + possible);
   }
 
+  /// A list without repetitions, separated by commas.
+  template <typename Value>
+  void choices(const std::string& names, std::vector<Value>& target,
+               const std::map<std::string, Value>& values, const std::string& help) {
+    std::string possible;
+    std::string fallback;
+    for (const auto& [name, value] : values) {
+      possible += (possible.empty() ? "" : ",") + name;
+      if (target.size() == 1 && value == target.front()) fallback = name;
+    }
+    const auto read = [&target, values](const std::string& text) {
+      target.clear();
+      for (const std::string& item : split_list(text, ',')) {
+        const auto found = values.find(item);
+        if (found == values.end() || std::ranges::count(target, found->second) != 0) return false;
+        target.push_back(found->second);
+      }
+      return true;
+    };
+    add(names, possible, fallback, help, read, "a list of some of " + possible);
+  }
+
+  /// A number from 0 on.
+  void number(const std::string& names, const std::string& type, double& target,
+              const std::string& help);
   void decimal(const std::string& names, const std::string& type, std::optional<double>& target,
                const std::string& help);
   void address(const std::string& names, std::string& target, bool port_zero,

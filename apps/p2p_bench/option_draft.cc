@@ -38,9 +38,9 @@ void declare_shape(OptionBuilder& build, Draft& draft) {
   build.whole("--numa-nodes", shape.numa_nodes, 1,
               "NUMA nodes that the ranks are spread over; mere labels where there are fewer");
   build.whole("--sets", shape.sets, 1, "Disjoint block sets that the iterations rotate through");
-  const std::map<std::string, BlockOrder> orders = {{"bump", BlockOrder::kBlockMajor},
-                                                    {"lane-major", BlockOrder::kLaneMajor}};
-  build.choice("--layout", shape.order, orders, "Order in the holder's memory");
+  const std::map<std::string, Placement> placements(kPlacements.begin(), kPlacements.end());
+  build.choice("--layout", shape.placement, placements,
+               "How the blocks of a set lie in the holder's memory");
   build.whole("--seed", shape.seed, 0, "Seed of contents and block hashes");
 }
 
@@ -75,6 +75,28 @@ void declare_run(OptionBuilder& build, Draft& draft) {
   build.flag("--no-limit", draft.no_limit, "Do not measure the limit beside the reads");
 }
 
+void declare_reads(OptionBuilder& build, BenchOptions& options) {
+  build.group("The reads");
+  const std::map<std::string, AnswerEncoding> encodings = {{"parts", AnswerEncoding::kParts},
+                                                           {"runs", AnswerEncoding::kRuns},
+                                                           {"segments", AnswerEncoding::kSegments}};
+  build.choices("--encoding", options.encodings, encodings,
+                "How answers tell addresses, measured in turns; segments: one read each");
+  build.whole("--concurrency", options.concurrency, 1, "Reads at a time, over rotating sets");
+  build.decimal("--cancel-after", "MS", options.cancel_after_ms,
+                "Cancel each measured read so many ms after its start");
+}
+
+void declare_trace(OptionBuilder& build, BenchOptions& options) {
+  build.group("Replay of a trace, instead of the run");
+  build.text("--trace", "FILE[.gz]", options.trace,
+             "Requests as lines of JSON with timestamp [ms] and hash_ids");
+  build.whole("--trace-capacity-blocks", options.trace_capacity_blocks, 1,
+              "Blocks that the holder keeps, the least recently used go");
+  build.number("--speed", "X", options.speed, "Of the trace's time; 0: as fast as possible");
+  build.number("--abort-rate", "X", options.abort_rate, "Cancel this share of the reads, seeded");
+}
+
 void declare_output(OptionBuilder& build, BenchOptions& options) {
   build.group("Output");
   build.text("--json", "FILE|-", options.json, "Write a report as JSON, to stdout for -");
@@ -93,6 +115,15 @@ void apply_preset(const OptionBuilder& build, Preset preset, Shape& shape) {
   if (!build.given("--segment-bytes")) shape.segment_bytes = small ? 4096 : 65'536;
 }
 
+/// A trace has many blocks, so that they are small.
+void apply_trace_defaults(const OptionBuilder& build, BenchOptions& options) {
+  if (options.trace.empty()) return;
+  if (!build.given("--layers")) options.shape.layers = 4;
+  if (!build.given("--ranks")) options.shape.ranks = 2;
+  if (!build.given("--segment-bytes")) options.shape.segment_bytes = 256;
+  if (!build.given("--concurrency")) options.concurrency = 4;
+}
+
 }  // namespace
 
 void declare_options(OptionBuilder& build, Draft& draft) {
@@ -100,11 +131,14 @@ void declare_options(OptionBuilder& build, Draft& draft) {
   declare_shape(build, draft);
   declare_paths(build, draft);
   declare_run(build, draft);
+  declare_reads(build, draft.options);
+  declare_trace(build, draft.options);
   declare_output(build, draft.options);
 }
 
 BenchOptions complete_options(const OptionBuilder& build, Draft draft) {
   BenchOptions options = std::move(draft.options);
+  apply_trace_defaults(build, options);
   apply_preset(build, draft.preset, options.shape);
   if (!build.given("--numa-nodes")) {
     options.shape.numa_nodes = std::min(options.shape.numa_nodes, options.shape.ranks);

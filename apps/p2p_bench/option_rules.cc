@@ -65,6 +65,49 @@ Result<void> check_rails(const BenchOptions& options) {
   return ok_result();
 }
 
+Result<void> check_reads(const BenchOptions& options) {
+  if (options.concurrency > kMaxConcurrency) {
+    return refuse(fmt::format("--concurrency {} is not possible, 1 to {} are", options.concurrency,
+                              kMaxConcurrency));
+  }
+  if (std::ranges::count(options.encodings, AnswerEncoding::kSegments) == 0) return ok_result();
+  if (options.shape.segment_bytes < kLeastReadBytes) {
+    return refuse(
+        "--encoding segments makes each segment a read, which needs --segment-bytes of "
+        "at least 4 KiB");
+  }
+  const std::uint64_t most = StoreOptions().max_answer_runs;
+  if (std::uint64_t{options.shape.blocks} * options.shape.lanes() > most) {
+    return refuse(
+        fmt::format("--encoding segments can tell of {} segments, use fewer --blocks", most));
+  }
+  return ok_result();
+}
+
+Result<void> check_trace(const BenchOptions& options) {
+  if (options.trace.empty()) return ok_result();
+  if (options.role != Role::kBoth) {
+    return refuse("--trace runs holder and requester in one process, it cannot go with a --role");
+  }
+  if (options.cancel_after_ms) {
+    return refuse("--trace cannot go with --cancel-after, it has --abort-rate");
+  }
+  if (options.limit_ratio) return refuse("--trace measures no limit for --limit-ratio");
+  if (options.encodings.size() != 1) return refuse("--trace takes a single --encoding");
+  const Placement placement = options.shape.placement;
+  if (placement != Placement::kBump && placement != Placement::kLaneMajor) {
+    return refuse("--trace saves as the requests come, with --layout bump or lane-major");
+  }
+  if (options.trace_capacity_blocks > StoreOptions().max_blocks) {
+    return refuse(fmt::format("--trace-capacity-blocks {} is not possible, 1 to {} are",
+                              options.trace_capacity_blocks, StoreOptions().max_blocks));
+  }
+  if (options.abort_rate > 1) {
+    return refuse(fmt::format("--abort-rate {} is not possible, 0 to 1 are", options.abort_rate));
+  }
+  return ok_result();
+}
+
 }  // namespace
 
 Result<void> check_options(const BenchOptions& options) {
@@ -74,6 +117,10 @@ Result<void> check_options(const BenchOptions& options) {
   if (!shape.ok()) return shape;
   const auto rails = check_rails(options);
   if (!rails.ok()) return rails;
+  const auto reads = check_reads(options);
+  if (!reads.ok()) return reads;
+  const auto trace = check_trace(options);
+  if (!trace.ok()) return trace;
   if (options.iterations > kMaxIterations || options.warmup > kMaxIterations) {
     return refuse(fmt::format("-n and --warmup are at most {}", kMaxIterations));
   }
@@ -101,7 +148,7 @@ std::vector<std::string> holder_arguments(const BenchOptions& options) {
   number("--segment-bytes", shape.segment_bytes);
   number("--numa-nodes", shape.numa_nodes);
   number("--sets", shape.sets);
-  add("--layout", to_string(shape.order));
+  add("--layout", to_string(shape.placement));
   number("--seed", shape.seed);
   std::string rails;
   for (const std::string& rail : options.rails) rails += (rails.empty() ? "" : ",") + rail;
@@ -130,6 +177,23 @@ std::string to_string(Role role) {
 
 std::string to_string(Integrity integrity) {
   return integrity == Integrity::kXxh3 ? "xxh3" : "none";
+}
+
+std::string to_string(AnswerEncoding encoding) {
+  switch (encoding) {
+    case AnswerEncoding::kRuns:
+      return "runs";
+    case AnswerEncoding::kParts:
+      return "parts";
+    case AnswerEncoding::kSegments:
+      return "segments";
+  }
+  return "unknown";
+}
+
+std::uint64_t max_read_bytes_for(const BenchOptions& options, AnswerEncoding encoding) {
+  if (encoding != AnswerEncoding::kSegments) return options.max_read_bytes;
+  return std::min<std::uint64_t>(options.max_read_bytes, options.shape.segment_bytes);
 }
 
 std::string to_string(LogLevel level) {

@@ -110,9 +110,11 @@ Result<Descriptor> connect_raw(const std::string& local_host, const std::string&
   }
   const int error = connect_within(socket.get(), *to, patience);
   if (error != 0) return failure("cannot connect to", address, error);
-  set_flag(socket.get(), IPPROTO_TCP, TCP_NODELAY);
+  send_at_once(socket);
   return socket;
 }
+
+void send_at_once(const Descriptor& socket) { set_flag(socket.get(), IPPROTO_TCP, TCP_NODELAY); }
 
 void set_stall_limit(const Descriptor& socket, Duration limit) {
   timeval time = {};

@@ -24,6 +24,9 @@ std::string local_address_of(const Descriptor& socket);
 Result<Descriptor> connect_raw(const std::string& local_host, const std::string& address,
                                Duration patience);
 
+/// Sets TCP_NODELAY, as for an accepted socket.
+void send_at_once(const Descriptor& socket);
+
 /// Every send and receive that waits longer than this fails; 0 waits for ever.
 void set_stall_limit(const Descriptor& socket, Duration limit);
 

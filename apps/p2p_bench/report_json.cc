@@ -16,6 +16,12 @@ OrderedJson percentiles(const Statistics& values) {
   return {{"p50", values.p50}, {"p99", values.p99}};
 }
 
+OrderedJson names_of(const std::vector<AnswerEncoding>& encodings) {
+  OrderedJson names = OrderedJson::array();
+  for (const AnswerEncoding encoding : encodings) names.push_back(to_string(encoding));
+  return names;
+}
+
 OrderedJson config_of(const BenchOptions& options) {
   const Shape& shape = options.shape;
   return {{"role", to_string(options.role)},
@@ -26,7 +32,7 @@ OrderedJson config_of(const BenchOptions& options) {
           {"segment_bytes", shape.segment_bytes},
           {"numa_nodes", shape.numa_nodes},
           {"sets", shape.sets},
-          {"layout", to_string(shape.order)},
+          {"layout", to_string(shape.placement)},
           {"seed", shape.seed},
           {"rails", options.rails},
           {"channels_per_rail", options.channels_per_rail},
@@ -39,6 +45,9 @@ OrderedJson config_of(const BenchOptions& options) {
           {"warmup", options.warmup},
           {"integrity", to_string(options.integrity)},
           {"verify", options.verify ? "full" : "none"},
+          {"encodings", names_of(options.encodings)},
+          {"concurrency", options.concurrency},
+          {"cancel_after_ms", or_null(options.cancel_after_ms)},
           {"limit_ratio", or_null(options.limit_ratio)}};
 }
 
@@ -70,6 +79,13 @@ OrderedJson limit_of(const RunResult& result, const Summary& summary) {
           {"per_call", per_call}};
 }
 
+OrderedJson cancel_of(const Summary& summary) {
+  if (!summary.cancel) return nullptr;
+  return {{"latency_ms", percentiles(summary.cancel->latency_ms)},
+          {"reused_bytes", summary.cancel->reused_bytes},
+          {"late_bytes", summary.cancel->late_bytes}};
+}
+
 OrderedJson summary_of(const RunResult& result, const Summary& summary) {
   OrderedJson stages;
   for (std::size_t i = 0; i < kStageNames.size(); ++i) {
@@ -98,6 +114,7 @@ OrderedJson summary_of(const RunResult& result, const Summary& summary) {
       {"committed", summary.committed},
       {"cancelled", summary.cancelled},
       {"failed", summary.failed},
+      {"cancel", cancel_of(summary)},
       {"rails", rails_of(summary)},
       {"cpu_s_per_gib",
        {{"requester", summary.requester_cpu_s_per_gib},
@@ -105,6 +122,20 @@ OrderedJson summary_of(const RunResult& result, const Summary& summary) {
       {"peak_rss_bytes",
        {{"requester", summary.requester_peak_rss}, {"holder", or_null(summary.holder_peak_rss)}}},
       {"limit", limit_of(result, summary)}};
+}
+
+/// Every encoding that was measured, the first one of the summary included.
+OrderedJson encodings_of(const RunResult& result, const Summary& summary) {
+  OrderedJson encodings = OrderedJson::array();
+  const auto add = [&encodings](const RunResult& of, const Summary& figures) {
+    encodings.push_back(
+        {{"encoding", to_string(figures.encoding)}, {"summary", summary_of(of, figures)}});
+  };
+  add(result, summary);
+  for (std::size_t i = 0; i < summary.others.size(); ++i) {
+    add(result.others[i], summary.others[i]);
+  }
+  return encodings;
 }
 
 }  // namespace
@@ -119,7 +150,8 @@ OrderedJson make_report(const BenchOptions& options, const RunResult& result,
             {"holder", encode_memory(result.holder_memory)}}},
           {"interrupted", result.interrupted},
           {"failures", failed_checks(options, result, summary)},
-          {"summary", summary_of(result, summary)}};
+          {"summary", summary_of(result, summary)},
+          {"encodings", encodings_of(result, summary)}};
 }
 
 }  // namespace corail::bench

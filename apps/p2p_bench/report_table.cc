@@ -39,10 +39,10 @@ void write_head(Out out, const BenchOptions& options, const RunResult& result) {
   fmt::format_to(out, "{} of {} ({} x {}), {} an iteration, {}, layout {}\n",
                  plural(shape.blocks, "block"), plural(shape.lanes(), "segment"),
                  plural(shape.slots(), "slot"), shape.segments, format_bytes(shape.payload_bytes()),
-                 plural(shape.sets, "set"), to_string(shape.order));
-  fmt::format_to(out, "segments of {}, integrity {}, verify {}\n",
-                 format_bytes(shape.segment_bytes), to_string(options.integrity),
-                 options.verify ? "full" : "none");
+                 plural(shape.sets, "set"), to_string(shape.placement));
+  fmt::format_to(out, "segments of {}, encoding {}, integrity {}, verify {}\n",
+                 format_bytes(shape.segment_bytes), to_string(result.encoding),
+                 to_string(options.integrity), options.verify ? "full" : "none");
   fmt::format_to(out, "transport {}, {} x {}, this machine has {}\n", transports(options),
                  plural(options.rails.size(), "rail"), plural(options.channels_per_rail, "channel"),
                  plural(result.machine.cores, "core"));
@@ -126,6 +126,32 @@ void write_rails(Out out, const Summary& summary) {
   }
 }
 
+void write_encodings(Out out, const Summary& summary) {
+  if (summary.others.empty()) return;
+  fmt::format_to(out, "\n{:<10}{:>14}{:>10}{:>10}{:>10}{:>15}{:>13}{:>16}\n", "encoding",
+                 "answer [bytes]", "runs", "planned", "posted", "control [ms]", "total [ms]",
+                 "goodput [GiB/s]");
+  const auto row = [out](const Summary& of) {
+    fmt::format_to(out, "{:<10}{:>14}{:>10}{:>10}{:>10}{:>15.3f}{:>13.3f}{:>16.3f}\n",
+                   to_string(of.encoding), of.query_response_bytes, of.runs, of.reads_planned,
+                   of.reads_posted, of.control_ms.p50, of.total_ms.p50, of.goodput_gib_s.median);
+  };
+  row(summary);
+  for (const Summary& other : summary.others) row(other);
+  fmt::format_to(out,
+                 "times are p50, control is all but wait and verify; {} is what is told above\n",
+                 to_string(summary.encoding));
+}
+
+void write_cancels(Out out, const Summary& summary) {
+  if (!summary.cancel) return;
+  const CancelFigures& cancel = *summary.cancel;
+  fmt::format_to(out, "{:<38}{:.3f} / {:.3f}\n", "cancel latency p50 / p99 [ms]",
+                 cancel.latency_ms.p50, cancel.latency_ms.p99);
+  fmt::format_to(out, "{:<38}{} of {} in reused memory\n", "written after the return [bytes]",
+                 cancel.late_bytes, cancel.reused_bytes);
+}
+
 }  // namespace
 
 std::string make_table(const BenchOptions& options, const RunResult& result,
@@ -134,11 +160,15 @@ std::string make_table(const BenchOptions& options, const RunResult& result,
   const Out out(text);
   write_head(out, options, result);
   if (result.interrupted) fmt::format_to(out, "interrupted, this is what there is so far\n");
-  fmt::format_to(out, "{} measured\n", plural(summary.iterations, "iteration"));
+  fmt::format_to(out, "{} measured", plural(summary.iterations, "iteration"));
+  if (options.concurrency > 1) fmt::format_to(out, ", {} at a time", options.concurrency);
+  fmt::format_to(out, "\n");
   write_stages(out, summary);
   write_goodput(out, result, summary);
   write_counts(out, summary);
+  write_cancels(out, summary);
   write_rails(out, summary);
+  write_encodings(out, summary);
   return text;
 }
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "apps/p2p_bench/asking_nodes.h"
 #include "apps/p2p_bench/limit_client.h"
-#include "apps/p2p_bench/node_call.h"
 #include "apps/p2p_bench/node_setup.h"
 #include "apps/p2p_bench/process_usage.h"
 #include "apps/p2p_bench/report_json.h"
@@ -32,8 +32,8 @@ Result<void> compare_shapes(const BenchOptions& options, const HolderHello& hell
 /// The raw loop's connections, or null and a reason in `missing`.
 std::unique_ptr<LimitClient> open_limit(const BenchOptions& options, const HolderHello& hello,
                                         Clock& clock, std::string& missing) {
-  if (!options.limit) {
-    missing = "--no-limit";
+  if (!options.limit || options.cancel_after_ms) {
+    missing = options.limit ? "--cancel-after" : "--no-limit";
     return nullptr;
   }
   auto client =
@@ -50,12 +50,10 @@ Result<HolderHello> greet_holder(const HolderAddresses& addresses) {
 }
 
 Result<void> connect_and_run(const BenchOptions& options, const HolderAddresses& addresses,
-                             HolderProcess* holder, Interrupt& interrupt, Clock& clock, Node& node,
-                             RunResult& result) {
-  auto started = await_on(node.executor(), node.start());
-  if (!started.ok()) return started;
-  auto peer = await_on(node.executor(), node.connect(addresses.control));
-  if (!peer.ok()) return std::move(peer).error();
+                             HolderProcess* holder, Interrupt& interrupt, Clock& clock,
+                             AskingNodes& nodes, RunResult& result) {
+  auto connected = nodes.connect(addresses.control);
+  if (!connected.ok()) return connected;
   std::unique_ptr<LimitClient> limit;
   const auto hello = greet_holder(addresses);
   if (hello.ok()) {
@@ -71,7 +69,8 @@ Result<void> connect_and_run(const BenchOptions& options, const HolderAddresses&
     cancel.cancel();
     if (raw != nullptr) raw->abort();
   });
-  Runner runner(RunParts{options, node, **peer, clock, cancel, limit.get(), holder}, result);
+  Runner runner(RunParts{options, nodes.askers(options), clock, cancel, limit.get(), holder},
+                result);
   return runner.run();
 }
 
@@ -121,20 +120,19 @@ int run_requester(const BenchOptions& options, const HolderAddresses& addresses,
   SystemRandom random;
   RunResult result;
   result.machine = this_machine();
-  auto node = Node::create(node_options_for(options), clock, random, nullptr);
-  if (!node.ok()) {
-    complain(node.error().to_string());
-    return exit_code_of(node.error());
+  AskingNodes nodes;
+  const auto created = nodes.create(options, clock, random);
+  if (!created.ok()) {
+    complain(created.error().to_string());
+    return exit_code_of(created.error());
   }
-  const auto ran = guarded([&] {
-    return connect_and_run(options, addresses, holder, interrupt, clock, **node, result);
-  });
+  const auto ran = guarded(
+      [&] { return connect_and_run(options, addresses, holder, interrupt, clock, nodes, result); });
   result.interrupted = interrupt.signal() != 0;
   result.requester_peak_rss = process_peak_rss();
-  result.requester_memory = memory_facts((*node)->memory().describe(), options.huge_pages);
+  result.requester_memory = memory_facts(nodes.describe_memory(), options.huge_pages);
   if (holder != nullptr) result.holder_memory = holder->memory();
-  await_on((*node)->executor(), (*node)->close());
-  (*node)->stop();
+  nodes.close();
   return report(options, result, ran, file);
 }
 

@@ -33,7 +33,12 @@ struct Machine {
 
 /// Everything a run measured, not yet reduced to figures.
 struct RunResult {
+  AnswerEncoding encoding = AnswerEncoding::kParts;
   std::vector<Iteration> iterations;  // committed ones
+  std::vector<double> round_gib_s;    // of rounds in which every read committed
+  std::vector<double> cancel_ms;      // from cancel() until the cancelled read had returned
+  std::uint64_t reused_bytes = 0;     // memory of cancelled reads that was looked at afterwards
+  std::uint64_t late_bytes = 0;       // of them written after the read had returned
   std::uint64_t cancelled = 0;
   std::uint64_t failed = 0;
   std::vector<std::string> failures;  // one sentence each, the first few
@@ -46,6 +51,8 @@ struct RunResult {
   std::optional<MemoryFacts> holder_memory;     // nothing when the holder is remote
   Machine machine;
   bool interrupted = false;
+  /// The same reads with the other encodings; only what reads measure is filled in there.
+  std::vector<RunResult> others;
 };
 
 /// The most sentences kept in RunResult::failures (I8).

@@ -6,8 +6,9 @@
 #include <span>
 #include <utility>
 
-#include "apps/p2p_bench/node_call.h"
+#include "apps/p2p_bench/destination.h"
 #include "apps/p2p_bench/process_usage.h"
+#include "apps/p2p_bench/save_steps.h"
 #include "apps/p2p_bench/verify.h"
 
 namespace corail::bench {
@@ -16,8 +17,9 @@ namespace {
 /// A read below this rate is given up.
 constexpr std::uint64_t kSlowestBytesPerSecond = 20 * kMiB;
 
-Duration deadline_for(const Shape& shape) {
-  const auto grown = std::chrono::seconds(shape.payload_bytes() / kSlowestBytesPerSecond);
+Duration deadline_for(const BenchOptions& options) {
+  const std::uint64_t bytes = options.shape.payload_bytes() * options.concurrency;
+  const auto grown = std::chrono::seconds(bytes / kSlowestBytesPerSecond);
   return std::max(FetchOptions().deadline, Duration(grown));
 }
 
@@ -27,6 +29,19 @@ bool passes(const Error& error) {
          error.error_class() == ErrorClass::kBackPressure;
 }
 
+Duration from_milliseconds(double milliseconds) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double, std::milli>(milliseconds));
+}
+
+double in_gib(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / static_cast<double>(kGiB);
+}
+
+void add_failure(RunResult& result, std::string sentence) {
+  if (result.failures.size() < kMaxFailures) result.failures.push_back(std::move(sentence));
+}
+
 const char* kSameShape = "both sides need the same shape flags";
 
 }  // namespace
@@ -34,8 +49,13 @@ const char* kSameShape = "both sides need the same shape flags";
 Runner::Runner(RunParts parts, RunResult& result)
     : parts_(std::move(parts)), options_(parts_.options), result_(result), limit_(parts_.limit) {
   fetch_.integrity = options_.integrity;
-  fetch_.deadline = deadline_for(options_.shape);
+  fetch_.deadline = deadline_for(options_);
   fetch_.cancel = parts_.cancel;
+  result_.others.resize(parts_.askers.size() - 1);
+  for (std::size_t i = 0; i < parts_.askers.size(); ++i) {
+    RunResult& of_asker = i == 0 ? result_ : result_.others[i - 1];
+    of_asker.encoding = parts_.askers[i].encoding;
+  }
 }
 
 Result<void> Runner::run() {
@@ -43,10 +63,12 @@ Result<void> Runner::run() {
   if (!layout.ok()) return std::move(layout).error();
   layout_ = std::make_shared<const Layout>(std::move(*layout));
   for (std::uint32_t set = 0; set < options_.shape.sets; ++set) {
-    keys_.push_back(std::make_shared<const BlockKeys>(make_keys(options_.shape, set)));
+    orders_.push_back(request_order(options_.shape, set));
+    keys_.push_back(
+        std::make_shared<const BlockKeys>(make_keys(options_.shape, set, orders_.back())));
   }
   for (std::uint64_t i = 0; i < options_.warmup; ++i) {
-    auto fine = run_pair(i, false);
+    auto fine = run_iteration(i, false);
     if (!fine.ok()) return fine;
   }
   const TimePoint start = parts_.clock.now();
@@ -56,47 +78,91 @@ Result<void> Runner::run() {
   };
   for (std::uint64_t i = 0; i < options_.iterations; ++i) {
     if (parts_.cancel.cancelled() || (i != 0 && time_is_up())) break;
-    auto fine = run_pair(options_.warmup + i, true);
+    auto fine = run_iteration(options_.warmup + i, true);
     if (!fine.ok()) return fine;
   }
   return ok_result();
 }
 
-Result<void> Runner::run_pair(std::uint64_t number, bool measured) {
-  if (parts_.cancel.cancelled()) return ok_result();
-  const auto set = static_cast<std::uint32_t>(number % options_.shape.sets);
+Result<void> Runner::run_iteration(std::uint64_t number, bool measured) {
   show(number, measured);
-  auto read = read_set(set, measured);
-  if (!read.ok()) return read;
+  for (std::size_t i = 0; i < parts_.askers.size(); ++i) {
+    if (parts_.cancel.cancelled()) return ok_result();
+    RunResult& result = i == 0 ? result_ : result_.others[i - 1];
+    auto read = read_sets(Turn{parts_.askers[i], result, measured}, number);
+    if (!read.ok()) return read;
+  }
+  const auto set = static_cast<std::uint32_t>(number % options_.shape.sets);
   if (limit_ != nullptr && !parts_.cancel.cancelled()) run_limit(set, measured);
   return ok_result();
 }
 
-Result<void> Runner::read_set(std::uint32_t set, bool measured) {
-  Iteration iteration;
+Result<void> Runner::read_sets(const Turn& turn, std::uint64_t number) {
+  RoundRequest request;
+  request.node = turn.asker.node;
+  request.peer = turn.asker.peer;
+  request.clock = &parts_.clock;
+  request.layout = layout_;
+  request.fetch = fetch_;
+  request.fetch.encoding = turn.asker.encoding;
+  if (turn.measured && options_.cancel_after_ms) {
+    request.cancel_after = from_milliseconds(*options_.cancel_after_ms);
+  }
+  std::vector<std::uint32_t> sets;
+  for (std::uint32_t i = 0; i < options_.concurrency; ++i) {
+    const std::uint64_t read = number * options_.concurrency + i;
+    sets.push_back(static_cast<std::uint32_t>(read % options_.shape.sets));
+    request.keys.push_back(keys_[sets.back()]);
+  }
+
+  Iteration each;  // what the reads of a round cannot be told apart by is shared evenly
   const auto holder_before = holder_usage();
   const double cpu_before = process_cpu_seconds();
-  auto view =
-      await_on(parts_.node.executor(), parts_.peer.fetch_blocks(layout_, keys_[set], fetch_));
-  iteration.requester_cpu_s = process_cpu_seconds() - cpu_before;
+  ReadRound round = run_round(request);
+  each.requester_cpu_s = (process_cpu_seconds() - cpu_before) / options_.concurrency;
   const auto holder_after = holder_usage();
   if (holder_before && holder_after) {
-    iteration.holder_cpu_s = holder_after->cpu_s - holder_before->cpu_s;
+    each.holder_cpu_s = (holder_after->cpu_s - holder_before->cpu_s) / options_.concurrency;
     result_.holder_peak_rss = holder_after->peak_rss;
   }
-  if (!view.ok()) return judge(view.error(), measured);
-  iteration.report = view->report();
-  return account(std::move(*view), set, std::move(iteration), measured);
+  const auto committed = [](const ReadOutcome& outcome) { return outcome.view.ok(); };
+  if (turn.measured && std::ranges::all_of(round.reads, committed)) {
+    const double seconds = std::chrono::duration<double>(round.took).count();
+    const std::uint64_t bytes = options_.shape.payload_bytes() * options_.concurrency;
+    if (seconds > 0) turn.result.round_gib_s.push_back(in_gib(bytes) / seconds);
+  }
+  const std::uint64_t cancelled_before = turn.result.cancelled;
+  for (std::size_t i = 0; i < round.reads.size(); ++i) {
+    auto taken = take(turn, std::move(round.reads[i]), sets[i], each);
+    if (!taken.ok()) return taken;
+  }
+  round.reads.clear();
+  if (turn.result.cancelled == cancelled_before) return ok_result();
+  return look_for_late_writes(turn);
 }
 
-Result<void> Runner::judge(const Error& error, bool measured) {
-  if (error.code() == Errc::kCancelled && parts_.cancel.cancelled()) {
-    if (measured) ++result_.cancelled;
+Result<void> Runner::take(const Turn& turn, ReadOutcome outcome, std::uint32_t set,
+                          Iteration iteration) {
+  if (!outcome.view.ok()) return judge(turn, outcome);
+  iteration.report = outcome.view->report();
+  return account(turn, std::move(*outcome.view), set, std::move(iteration));
+}
+
+Result<void> Runner::judge(const Turn& turn, const ReadOutcome& outcome) {
+  const Error& error = outcome.view.error();
+  const bool asked = outcome.cancel_asked || parts_.cancel.cancelled();
+  if (error.code() == Errc::kCancelled && asked) {
+    if (!turn.measured) return ok_result();
+    ++turn.result.cancelled;
+    if (outcome.cancel_asked) {
+      const Duration took = outcome.ended - *outcome.cancel_asked;
+      turn.result.cancel_ms.push_back(std::chrono::duration<double, std::milli>(took).count());
+    }
     return ok_result();
   }
-  ++result_.failed;
+  ++turn.result.failed;
   if (passes(error)) {
-    if (result_.failures.size() < kMaxFailures) result_.failures.push_back(error.to_string());
+    add_failure(turn.result, error.to_string());
     return ok_result();
   }
   if (error.code() != Errc::kNotFound && error.code() != Errc::kLayoutMismatch) return error;
@@ -104,68 +170,57 @@ Result<void> Runner::judge(const Error& error, bool measured) {
       .on_peer(error.peer());
 }
 
-Result<void> Runner::account(BlockView view, std::uint32_t set, Iteration iteration,
-                             bool measured) {
+Result<void> Runner::account(const Turn& turn, BlockView view, std::uint32_t set,
+                             Iteration iteration) {
   const Shape& shape = options_.shape;
   if (view.blocks() != shape.blocks || view.bytes() != shape.payload_bytes()) {
     return Error(Errc::kNotFound, Stage::kQuery,
                  fmt::format("the holder has {} of the {} blocks of set {}; {}", view.blocks(),
                              shape.blocks, set, kSameShape))
-        .on_peer(parts_.peer.name());
+        .on_peer(turn.asker.peer->name());
   }
   if (options_.verify) {
-    const ContentCheck check = check_content(view, shape, set);
+    const ContentCheck check = check_content(view, shape, set, orders_[set]);
     iteration.content_bytes = check.checked_bytes;
     iteration.mismatched_bytes = check.wrong_bytes;
   }
   // What a warm-up found wrong is wrong, too.
-  if (!measured && iteration.mismatched_bytes != 0 && result_.failures.size() < kMaxFailures) {
-    result_.failures.push_back(
-        fmt::format("{} bytes had wrong content in the warm-up", iteration.mismatched_bytes));
+  if (!turn.measured && iteration.mismatched_bytes != 0) {
+    add_failure(turn.result, fmt::format("{} bytes had wrong content in the warm-up",
+                                         iteration.mismatched_bytes));
   }
-  if (measured) result_.iterations.push_back(std::move(iteration));
+  if (turn.measured) turn.result.iterations.push_back(std::move(iteration));
+  return ok_result();
+}
+
+Result<void> Runner::look_for_late_writes(const Turn& turn) {
+  const auto check =
+      check_reused_memory(*turn.asker.node, parts_.clock, options_.shape, options_.concurrency);
+  if (!check.ok()) return check.error();
+  turn.result.reused_bytes += check->checked_bytes;
+  turn.result.late_bytes += check->wrong_bytes;
   return ok_result();
 }
 
 void Runner::run_limit(std::uint32_t set, bool measured) {
-  auto chunks = limit_destination();
-  if (!chunks.ok()) {
-    result_.limit_missing = chunks.error().to_string();
-    limit_ = nullptr;
-    return;
-  }
+  // The views of the reads are gone: what is allocated now are the warm slabs that they had.
+  auto chunks = allocate_like_reads(parts_.askers.front().node->memory(), options_.shape, 1);
+  if (!chunks.ok()) return miss_limit(chunks.error().to_string());
   std::vector<std::span<std::byte>> destination;
   for (const SlabChunk& chunk : *chunks) destination.push_back(chunk.bytes());
-  const double payload =
-      static_cast<double>(options_.shape.payload_bytes()) / static_cast<double>(kGiB);
+  const double payload = in_gib(options_.shape.payload_bytes());
   for (std::size_t i = 0; i < kLimitCallBytes.size(); ++i) {
     const auto took =
         limit_->fetch(set, static_cast<std::uint32_t>(kLimitCallBytes[i]), destination);
-    if (!took.ok()) {
-      result_.limit_missing = took.error().detail();
-      limit_ = nullptr;
-      return;
-    }
+    if (!took.ok()) return miss_limit(took.error().detail());
     const double seconds = std::chrono::duration<double>(*took).count();
     if (measured && seconds > 0) result_.limit_gib_s[i].push_back(payload / seconds);
   }
 }
 
-Result<std::vector<SlabChunk>> Runner::limit_destination() {
-  // The view of the read is gone: what is allocated now are the warm slabs that it had.
-  const std::uint64_t most = SlabPoolOptions().slab_bytes;
-  const std::vector<std::uint64_t> per_block = block_bytes_by_node(options_.shape);
-  std::vector<SlabChunk> chunks;
-  for (std::size_t node = 0; node < per_block.size(); ++node) {
-    for (std::uint64_t left = per_block[node] * options_.shape.blocks; left != 0;) {
-      auto chunk =
-          parts_.node.memory().allocate(std::min(left, most), static_cast<std::int32_t>(node));
-      if (!chunk.ok()) return std::move(chunk).error();
-      left -= chunk->bytes().size();
-      chunks.push_back(std::move(*chunk));
-    }
-  }
-  return chunks;
+void Runner::miss_limit(std::string why) {
+  result_.limit_missing = std::move(why);
+  limit_ = nullptr;
 }
 
 std::optional<HolderUsage> Runner::holder_usage() {

@@ -18,8 +18,8 @@ using SourceMemory = std::vector<std::span<const std::byte>>;
 /// Capacity for all sets of the shape, per NUMA node.
 StoreOptions store_options_for(const Shape& shape, bool huge_pages);
 
-/// Writes and seals every set, with one writer per part as far as there are cores. Called from
-/// outside of the node's threads, after start(). Returns where each set lies.
+/// Writes and seals every set as the shape's --layout has it. Called from outside of the node's
+/// threads, after start(). Returns where each set lies.
 Result<std::vector<SourceMemory>> save_sets(Node& node, const Shape& shape);
 
 }  // namespace corail::bench

@@ -42,6 +42,7 @@ void summarize_times(const BenchOptions& options, const RunResult& result, Summa
     const double seconds = milliseconds(one.report.stages.total()) / 1e3;
     return seconds > 0 ? payload / seconds : 0;
   });
+  if (options.concurrency > 1) summary.goodput_gib_s = statistics_of(result.round_gib_s);
   summary.control_ms = statistics_over(
       result, [](const Iteration& one) { return milliseconds(control_of(one.report.stages)); });
   summary.verify_cpu_ms = statistics_over(result, [](const Iteration& one) {
@@ -144,25 +145,9 @@ void summarize_limit(const BenchOptions& options, const RunResult& result, Summa
   summary.limit = std::move(limit);
 }
 
-}  // namespace
-
-Summary summarize(const BenchOptions& options, const RunResult& result) {
-  Summary summary;
-  summary.bytes = options.shape.payload_bytes();
-  summary.iterations = result.iterations.size();
-  summary.committed = result.iterations.size();
-  summary.cancelled = result.cancelled;
-  summary.failed = result.failed;
-  summarize_times(options, result, summary);
-  summarize_counts(result, summary);
-  summarize_rails(result, summary);
-  summarize_cpu(options, result, summary);
-  summarize_limit(options, result, summary);
-  return summary;
-}
-
-std::vector<std::string> failed_checks(const BenchOptions& options, const RunResult& result,
-                                       const Summary& summary) {
+/// What is wrong with the reads of one encoding.
+std::vector<std::string> failed_reads(const BenchOptions& options, const RunResult& result,
+                                      const Summary& summary) {
   std::vector<std::string> failures = result.failures;
   if (summary.mismatched_bytes != 0) {
     failures.push_back(fmt::format("{} bytes have wrong content", summary.mismatched_bytes));
@@ -175,6 +160,45 @@ std::vector<std::string> failed_checks(const BenchOptions& options, const RunRes
   if (checked && summary.committed != 0 && summary.integrity_bytes != summary.bytes) {
     failures.push_back(
         fmt::format("the engine verified {} of {} bytes", summary.integrity_bytes, summary.bytes));
+  }
+  if (summary.cancel && summary.cancel->late_bytes != 0) {
+    failures.push_back(fmt::format("{} bytes were written after their cancelled read had returned",
+                                   summary.cancel->late_bytes));
+  }
+  return failures;
+}
+
+}  // namespace
+
+Summary summarize(const BenchOptions& options, const RunResult& result) {
+  Summary summary;
+  summary.encoding = result.encoding;
+  summary.bytes = options.shape.payload_bytes();
+  summary.iterations = result.iterations.size();
+  summary.committed = result.iterations.size();
+  summary.cancelled = result.cancelled;
+  summary.failed = result.failed;
+  summarize_times(options, result, summary);
+  summarize_counts(result, summary);
+  summarize_rails(result, summary);
+  summarize_cpu(options, result, summary);
+  summarize_limit(options, result, summary);
+  if (options.cancel_after_ms) {
+    summary.cancel =
+        CancelFigures{statistics_of(result.cancel_ms), result.reused_bytes, result.late_bytes};
+  }
+  for (const RunResult& other : result.others) summary.others.push_back(summarize(options, other));
+  return summary;
+}
+
+std::vector<std::string> failed_checks(const BenchOptions& options, const RunResult& result,
+                                       const Summary& summary) {
+  std::vector<std::string> failures = failed_reads(options, result, summary);
+  for (std::size_t i = 0; i < summary.others.size(); ++i) {
+    const Summary& other = summary.others[i];
+    for (const std::string& failure : failed_reads(options, result.others[i], other)) {
+      failures.push_back(fmt::format("encoding {}: {}", to_string(other.encoding), failure));
+    }
   }
   if (!options.limit_ratio || result.interrupted) return failures;
   if (!summary.limit) {

@@ -32,12 +32,20 @@ struct LimitFigures {
   std::vector<double> gib_s_per_call;  // medians, in the order of kLimitCallBytes
 };
 
-/// The figures of a run. Counts are those of one iteration; where iterations differ the worst one
-/// shows: the most bytes read, the fewest verified.
+/// What became of the reads that were cancelled on purpose.
+struct CancelFigures {
+  Statistics latency_ms;           // from cancel() until the cancelled read had returned
+  std::uint64_t reused_bytes = 0;  // memory of cancelled reads that was looked at afterwards
+  std::uint64_t late_bytes = 0;    // of them written after the read had returned
+};
+
+/// The figures of a run. Counts are those of one read; where reads differ the worst one shows: the
+/// most bytes read, the fewest verified.
 struct Summary {
-  std::uint64_t bytes = 0;  // payload of one iteration
-  std::uint64_t iterations = 0;
-  Statistics goodput_gib_s;  // payload / (query ... seal)
+  AnswerEncoding encoding = AnswerEncoding::kParts;
+  std::uint64_t bytes = 0;       // payload of one read
+  std::uint64_t iterations = 0;  // reads, --concurrency to a round
+  Statistics goodput_gib_s;  // payload / (query ... seal), of concurrent reads that of the round
   Statistics total_ms;       // query ... seal
   std::array<Statistics, kStageNames.size()> stages_ms;
   Statistics control_ms;  // query + plan + submit + commit + seal of each iteration
@@ -63,6 +71,8 @@ struct Summary {
   std::uint64_t requester_peak_rss = 0;
   std::optional<std::uint64_t> holder_peak_rss;
   std::optional<LimitFigures> limit;
+  std::optional<CancelFigures> cancel;  // with --cancel-after
+  std::vector<Summary> others;          // the same reads with the other encodings
 };
 
 Summary summarize(const BenchOptions& options, const RunResult& result);

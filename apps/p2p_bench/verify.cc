@@ -5,20 +5,25 @@
 #include <vector>
 
 #include "apps/p2p_bench/content.h"
+#include "engine/base/units.h"
 
 namespace corail::bench {
 namespace {
 
 constexpr std::uint32_t kMostThreads = 16;
+/// Comparing less than this takes no longer than starting the threads.
+constexpr std::uint64_t kLeastBytesForThreads = kMiB;
 
 ContentCheck check_blocks(const BlockView& view, const Shape& shape, std::uint32_t set,
-                          std::uint32_t from, std::uint32_t to) {
+                          std::span<const std::uint32_t> order, std::uint32_t from,
+                          std::uint32_t to) {
   ContentCheck check;
-  for (std::uint32_t block = from; block < to; ++block) {
+  for (std::uint32_t position = from; position < to; ++position) {
     for (std::uint32_t lane = 0; lane < shape.lanes(); ++lane) {
-      const auto segment = view.segment(block, lane);
+      const auto segment = view.segment(position, lane);
       check.checked_bytes += segment.size();
-      check.wrong_bytes += count_mismatches(segment, CellId{shape.seed, set, block, lane});
+      check.wrong_bytes +=
+          count_mismatches(segment, CellId{shape.seed, set, order[position], lane});
     }
   }
   return check;
@@ -26,8 +31,12 @@ ContentCheck check_blocks(const BlockView& view, const Shape& shape, std::uint32
 
 }  // namespace
 
-ContentCheck check_content(const BlockView& view, const Shape& shape, std::uint32_t set) {
+ContentCheck check_content(const BlockView& view, const Shape& shape, std::uint32_t set,
+                           std::span<const std::uint32_t> order) {
   const std::uint32_t blocks = view.blocks();
+  if (view.bytes() < kLeastBytesForThreads) {
+    return check_blocks(view, shape, set, order, 0, blocks);
+  }
   const std::uint32_t count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   const auto start = [&](std::uint32_t i) {
     return static_cast<std::uint32_t>(std::uint64_t{blocks} * i / count);
@@ -36,7 +45,7 @@ ContentCheck check_content(const BlockView& view, const Shape& shape, std::uint3
   std::vector<std::thread> threads;
   for (std::uint32_t i = 0; i < count; ++i) {
     threads.emplace_back(
-        [&, i] { checks[i] = check_blocks(view, shape, set, start(i), start(i + 1)); });
+        [&, i] { checks[i] = check_blocks(view, shape, set, order, start(i), start(i + 1)); });
   }
   for (std::thread& thread : threads) thread.join();
   ContentCheck sum;

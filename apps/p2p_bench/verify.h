@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "apps/p2p_bench/bench_shape.h"
 #include "engine/read/block_view.h"
@@ -12,8 +13,10 @@ struct ContentCheck {
   std::uint64_t wrong_bytes = 0;
 };
 
-/// Compares every byte of the view, through its own arithmetic, with the content of the set; on as
-/// many threads as there are cores.
-ContentCheck check_content(const BlockView& view, const Shape& shape, std::uint32_t set);
+/// Compares every byte of the view, through its own arithmetic, with the content of the set's
+/// blocks that were asked for in `order`, of which the view has the first ones; on as many threads
+/// as there are cores where it is worth one.
+ContentCheck check_content(const BlockView& view, const Shape& shape, std::uint32_t set,
+                           std::span<const std::uint32_t> order);
 
 }  // namespace corail::bench

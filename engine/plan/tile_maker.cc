@@ -9,6 +9,12 @@
 #include "engine/plan/run_extent.h"
 
 namespace corail {
+namespace {
+
+/// Blocks per run from which on sorting by comparison is cheaper than counting.
+constexpr std::size_t kRunsWorthCounting = 8;
+
+}  // namespace
 
 TileMaker::TileMaker(const RunTable& runs, const RegionTable& regions, BlockPlan& plan)
     : runs_(runs), regions_(regions), plan_(plan), finder_(regions) {}
@@ -24,34 +30,51 @@ void TileMaker::for_each_run(F f) const {
   }
 }
 
-void TileMaker::sort_by_first_block() {
+void TileMaker::list_runs() {
   plan_.lane_first_run_.reserve(plan_.layout().lanes() + std::size_t{1});
   plan_.lane_first_run_.push_back(0);
   for (const std::uint32_t runs : runs_.runs_per_lane) {
     plan_.lane_first_run_.push_back(plan_.lane_first_run_.back() + runs);
   }
-  // A counting sort: linear, and it keeps the lanes of a group in order.
-  group_begin_.assign(std::size_t{plan_.blocks_} + 2, 0);
-  for_each_run([this](std::uint32_t, std::uint32_t, std::uint32_t first_block) {
-    ++group_begin_[std::size_t{first_block} + 2];
-  });
-  for (std::size_t i = 2; i < group_begin_.size(); ++i) group_begin_[i] += group_begin_[i - 1];
-  by_first_block_.resize(group_begin_.back());
+  by_first_block_.reserve(runs_.runs());
   for_each_run([this](std::uint32_t run, std::uint32_t lane, std::uint32_t first_block) {
-    by_first_block_[group_begin_[std::size_t{first_block} + 1]++] = {run, lane};
+    by_first_block_.push_back({run, lane, first_block});
   });
 }
 
+/// Stable, so that the lanes of a group stay in order.
+void TileMaker::sort_by_first_block() {
+  const auto before = [](const RunOfLane& a, const RunOfLane& b) {
+    return a.first_block < b.first_block;
+  };
+  std::vector<RunOfLane>& runs = by_first_block_;
+  if (std::is_sorted(runs.begin(), runs.end(), before)) return;
+  // A counting sort costs what there are blocks and runs. Few runs must not pay for many blocks.
+  if (runs.size() < plan_.blocks_ / kRunsWorthCounting) {
+    std::stable_sort(runs.begin(), runs.end(), before);
+    return;
+  }
+  std::vector<std::uint32_t> next(std::size_t{plan_.blocks_} + 1, 0);  // by first block
+  for (const RunOfLane& run : runs) ++next[std::size_t{run.first_block} + 1];
+  for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+  std::vector<RunOfLane> sorted(runs.size());
+  for (const RunOfLane& run : runs) sorted[next[run.first_block]++] = run;
+  runs = std::move(sorted);
+}
+
 Result<std::vector<RemoteTile>> TileMaker::make() {
+  list_runs();
   sort_by_first_block();
   plan_.run_places_.resize(runs_.runs());
-  for (std::uint32_t block = 0; block < plan_.blocks_; ++block) {
-    const std::size_t begin = group_begin_[block];
-    const std::size_t end = group_begin_[std::size_t{block} + 1];
-    if (begin == end) continue;
-    const auto group = std::span<const RunOfLane>(by_first_block_).subspan(begin, end - begin);
+  const std::span<const RunOfLane> runs(by_first_block_);
+  for (std::size_t begin = 0; begin < runs.size();) {
+    std::size_t end = begin + 1;
+    while (end < runs.size() && runs[end].first_block == runs[begin].first_block) ++end;
+    const auto group = runs.subspan(begin, end - begin);
     load_keys(group);
-    if (auto made = make_group(group, block); !made) return std::move(made).error();
+    auto made = make_group(group, runs[begin].first_block);
+    if (!made) return std::move(made).error();
+    begin = end;
   }
   return std::move(remote_tiles_);
 }

@@ -26,6 +26,7 @@ class TileMaker {
   struct RunOfLane {
     std::uint32_t run = 0;
     std::uint32_t lane = 0;
+    std::uint32_t first_block = 0;
   };
   /// A run as the grouping sees it.
   struct RunKey {
@@ -37,6 +38,7 @@ class TileMaker {
 
   template <typename F>
   void for_each_run(F f) const;
+  void list_runs();
   void sort_by_first_block();
   void load_keys(std::span<const RunOfLane> group);
   Result<void> make_group(std::span<const RunOfLane> group, std::uint32_t first_block);
@@ -50,11 +52,10 @@ class TileMaker {
   BlockPlan& plan_;
   std::vector<RemoteTile> remote_tiles_;
   std::vector<RunOfLane> by_first_block_;
-  std::vector<std::uint32_t> group_begin_;  // by first block, plus one: positions in it
-  std::vector<RunKey> keys_;                // of the group at hand, sorted
-  std::vector<std::uint32_t> key_order_;    // the previous group's order, as a first guess
-  std::size_t group_tile_ = 0;              // the first tile of the group at hand
-  std::size_t twin_tile_ = 0;               // the previous group's tile that the next one may equal
+  std::vector<RunKey> keys_;              // of the group at hand, sorted
+  std::vector<std::uint32_t> key_order_;  // the previous group's order, as a first guess
+  std::size_t group_tile_ = 0;            // the first tile of the group at hand
+  std::size_t twin_tile_ = 0;             // the previous group's tile that the next one may equal
   RegionFinder finder_;
 };
 

@@ -15,6 +15,7 @@ PATIENCE_S = 120
 SMALL = ["--blocks", "6", "--layers", "3", "--ranks", "4", "--segment-bytes", "4KiB"]
 
 program = None  # the path of p2p_bench, set by whoever runs the tests
+latency_program = None  # that of bench_latency, where benches are built
 
 
 def environment(extra=None):
@@ -30,8 +31,8 @@ class Outcome:
         return f"exit {self.code}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
 
 
-def run(*arguments, env=None):
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False,
+def run(*arguments, env=None, of=None):
+    done = subprocess.run([of or program, *arguments], capture_output=True, text=True, check=False,
                           timeout=PATIENCE_S, env=environment(env), stdin=subprocess.DEVNULL)
     return Outcome(done.returncode, done.stdout, done.stderr)
 

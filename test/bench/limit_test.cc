@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(nobody_there_is_an_error_with_the_address) {
 BOOST_AUTO_TEST_CASE(hello_and_command_survive_the_wire) {
   HolderHello hello;
   hello.shape = small_shape();
-  hello.shape.order = BlockOrder::kLaneMajor;
+  hello.shape.placement = Placement::kFragmented;
   hello.endpoints = {"10.0.0.1:1", "[::1]:2"};
   const auto back = decode_hello(encode_hello(hello));
   BOOST_REQUIRE(back.has_value());

@@ -17,7 +17,7 @@ BOOST_AUTO_TEST_SUITE(memory)
 
 BOOST_AUTO_TEST_CASE(facts_are_what_the_slab_knows_of_itself) {
   for (const bool huge : {false, true}) {
-    for (const std::int32_t node : {0, 1, 1023}) {
+    for (const std::int32_t node : {0, 1, 1023, kAnyNumaNode}) {
       SlabOptions options;
       options.bytes = 2 * kMiB;
       options.numa_node = node;

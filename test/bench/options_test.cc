@@ -92,8 +92,8 @@ BOOST_AUTO_TEST_CASE(every_option_of_the_help_is_a_variable_by_one_rule) {
     const std::size_t dashes = line.find("--");
     if (!line.starts_with("  -") || dashes == std::string::npos) continue;
     const std::string name = line.substr(dashes, line.find(' ', dashes) - dashes);
-    // A report may have any name.
-    if (name == "--help" || name == "--version" || name == "--json") continue;
+    // A file may have any name.
+    if (name == "--help" || name == "--version" || name == "--json" || name == "--trace") continue;
     std::string variable = "CORAIL_";
     for (const char c : name.substr(2)) {
       variable += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(every_option_of_the_help_is_a_variable_by_one_rule) {
     BOOST_TEST(mentions(refuse({}), name), name);
     ++options;
   }
-  BOOST_TEST(options == 26U);
+  BOOST_TEST(options == 32U);
 }
 
 BOOST_AUTO_TEST_CASE(a_switch_takes_one_or_zero) {
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(nonsense_is_refused_in_one_sentence) {
   BOOST_TEST(mentions(refuse({"--segment-bytes", "4XB"}), "is not a size"));
   BOOST_TEST(mentions(refuse({"--segment-bytes", "5GiB"}), "--segment-bytes"));
   BOOST_TEST(mentions(refuse({"--sets", "4000000000", "--blocks", "65536"}), "GiB"));
-  BOOST_TEST(mentions(refuse({"--layout", "scattered"}), "bump|lane-major"));
+  BOOST_TEST(mentions(refuse({"--layout", "diagonal"}), "batched|bump|fragmented|lane-major"));
   BOOST_TEST(mentions(refuse({"--integrity", "md5"}), "none|xxh3"));
   BOOST_TEST(mentions(refuse({"--rails", "tcp:10.0.0.1,,tcp:10.0.0.2"}), "empty entry"));
   BOOST_TEST(mentions(refuse({"--rails", "pigeon:10.0.0.1"}), "pigeon"));
@@ -160,6 +160,36 @@ BOOST_AUTO_TEST_CASE(nonsense_is_refused_in_one_sentence) {
   BOOST_TEST(mentions(refuse({"-D", "0"}), "above 0"));
   BOOST_TEST(mentions(refuse({"--limit-ratio", "0.8", "--no-limit"}), "--no-limit"));
   BOOST_TEST(mentions(refuse({"--limit-ratio", "much"}), "--limit-ratio"));
+}
+
+BOOST_AUTO_TEST_CASE(encodings_are_a_list) {
+  BOOST_TEST((accept({}).encodings == std::vector{AnswerEncoding::kParts}));
+  const BenchOptions options = accept({"--encoding", "segments,parts", "--max-read-bytes", "8KiB"});
+  BOOST_TEST((options.encodings == std::vector{AnswerEncoding::kSegments, AnswerEncoding::kParts}));
+  BOOST_TEST(max_read_bytes_for(options, AnswerEncoding::kSegments) == 4096U);
+  BOOST_TEST(max_read_bytes_for(options, AnswerEncoding::kParts) == 8192U);
+  for (const char* bad : {"morse", "parts,", "parts,parts", "parts,runs,morse"}) {
+    BOOST_TEST(mentions(refuse({"--encoding", bad}), "parts,runs,segments"), bad);
+  }
+  BOOST_TEST(
+      mentions(refuse({"--encoding", "segments", "--segment-bytes", "4095"}), "--segment-bytes"));
+  BOOST_TEST(mentions(refuse({"--encoding", "segments", "--blocks", "10000"}), "--blocks"));
+}
+
+BOOST_AUTO_TEST_CASE(a_trace_has_small_blocks_and_options_of_its_own) {
+  const BenchOptions options = accept({"--trace", "t.jsonl", "--abort-rate", "0.1"});
+  BOOST_TEST(options.trace == "t.jsonl");
+  BOOST_TEST(options.shape.block_bytes() == 4096U);
+  BOOST_TEST(options.concurrency == 4U);
+  BOOST_TEST(options.abort_rate == 0.1);
+  BOOST_TEST(accept({"--trace", "t", "--layers", "2"}).shape.layers == 2U);
+  BOOST_TEST(mentions(refuse({"--speed", "2"}), "--speed is for a --trace"));
+  BOOST_TEST(mentions(refuse({"--trace", "t", "--abort-rate", "1.1"}), "--abort-rate"));
+  BOOST_TEST(mentions(refuse({"--trace", "t", "--cancel-after", "1"}), "--cancel-after"));
+  BOOST_TEST(mentions(refuse({"--trace", "t", "--encoding", "parts,runs"}), "--encoding"));
+  BOOST_TEST(mentions(refuse({"--trace", "t", "--layout", "scattered"}), "--layout"));
+  BOOST_TEST(mentions(refuse({"--trace", "t", "--role", "holder"}), "--role"));
+  BOOST_TEST(mentions(refuse({"--concurrency", "65"}), "--concurrency"));
 }
 
 BOOST_AUTO_TEST_CASE(roles_that_contradict_the_rest_are_refused) {

@@ -101,6 +101,51 @@ BOOST_AUTO_TEST_CASE(the_worst_iteration_shows) {
   BOOST_TEST(failed_checks(options, result, summary).size() == 3U);
 }
 
+BOOST_AUTO_TEST_CASE(each_encoding_is_reported_and_checked) {
+  const BenchOptions options = four_rails();
+  RunResult result = three_iterations(options);
+  result.others.push_back(three_iterations(options));
+  result.others[0].encoding = AnswerEncoding::kSegments;
+  result.others[0].iterations[0].mismatched_bytes = 3;
+  const Summary summary = summarize(options, result);
+  const auto failures = failed_checks(options, result, summary);
+  BOOST_REQUIRE(failures.size() == 1U);
+  BOOST_TEST(mentions(failures[0], "encoding segments: 3 bytes"));
+  const nlohmann::json json = make_report(options, result, summary);
+  BOOST_TEST(json["encodings"].size() == 2U);
+  BOOST_TEST(json["encodings"][0]["encoding"].get<std::string>() == "parts");
+  BOOST_TEST((json["encodings"][0]["summary"] == json["summary"]));
+  BOOST_TEST(json["encodings"][1]["encoding"].get<std::string>() == "segments");
+  BOOST_TEST(json["encodings"][1]["summary"]["mismatched_bytes"].get<int>() == 3);
+  BOOST_TEST(mentions(make_table(options, result, summary), "\nsegments "));
+}
+
+BOOST_AUTO_TEST_CASE(cancelled_reads_are_reported_and_a_late_byte_fails) {
+  BenchOptions options = four_rails();
+  options.cancel_after_ms = 0.5;
+  RunResult result = three_iterations(options);
+  result.cancelled = 2;
+  result.cancel_ms = {3, 1};
+  result.reused_bytes = 100;
+  Summary summary = summarize(options, result);
+  BOOST_TEST(failed_checks(options, result, summary).empty());
+  BOOST_TEST(summary.cancel->latency_ms.p50 == 1.0);
+  BOOST_TEST(summary.cancel->latency_ms.p99 == 3.0);
+  const nlohmann::json json = make_report(options, result, summary);
+  BOOST_TEST(json["summary"]["cancel"]["latency_ms"]["p99"].get<double>() == 3.0);
+  BOOST_TEST(mentions(make_table(options, result, summary), "1.000 / 3.000"));
+  result.late_bytes = 1;
+  BOOST_TEST(failed_checks(options, result, summarize(options, result)).size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(the_goodput_of_concurrent_reads_is_that_of_their_rounds) {
+  BenchOptions options = four_rails();
+  options.concurrency = 3;
+  RunResult result = three_iterations(options);
+  result.round_gib_s = {2.5};
+  BOOST_TEST(summarize(options, result).goodput_gib_s.median == 2.5);
+}
+
 BOOST_AUTO_TEST_CASE(a_ratio_below_the_limit_fails) {
   BenchOptions options = four_rails();
   RunResult result = three_iterations(options);

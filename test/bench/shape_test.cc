@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(every_node_has_a_part_and_the_parts_add_up) {
       shape.numa_nodes = nodes;
       shape.segments = 1;
       BOOST_REQUIRE(check_shape(shape).ok());
-      const auto bytes = block_bytes_by_node(shape);
+      const auto bytes = block_bytes_by_part(shape);
       BOOST_TEST(bytes.size() == nodes);
       for (const std::uint64_t share : bytes) BOOST_TEST(share > 0U);
       const auto sum = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
@@ -63,9 +63,11 @@ BOOST_AUTO_TEST_CASE(every_node_has_a_part_and_the_parts_add_up) {
 BOOST_AUTO_TEST_CASE(no_two_blocks_share_a_hash) {
   Shape shape;
   shape.sets = 3;
+  std::vector<std::uint32_t> blocks(shape.blocks);
+  std::iota(blocks.begin(), blocks.end(), 0U);
   std::set<std::string> seen;
   for (std::uint32_t set = 0; set < shape.sets; ++set) {
-    const BlockKeys keys = make_keys(shape, set);
+    const BlockKeys keys = make_keys(shape, set, blocks);
     BOOST_TEST(keys.hashes.size() == shape.blocks);
     seen.insert(keys.hashes.begin(), keys.hashes.end());
   }
@@ -75,7 +77,7 @@ BOOST_AUTO_TEST_CASE(no_two_blocks_share_a_hash) {
 
 BOOST_AUTO_TEST_CASE(every_flag_of_the_shape_is_in_the_namespace) {
   const Shape shape;
-  BOOST_TEST(make_keys(shape, 0).name_space == name_space_of(shape));
+  BOOST_TEST(make_keys(shape, 0, {}).name_space == name_space_of(shape));
   std::set<std::string> seen = {name_space_of(shape)};
   const auto changed = [&seen](auto change) {
     Shape other;
@@ -89,12 +91,12 @@ BOOST_AUTO_TEST_CASE(every_flag_of_the_shape_is_in_the_namespace) {
   BOOST_TEST(changed([](Shape& s) { s.segment_bytes = 1; }));
   BOOST_TEST(changed([](Shape& s) { s.numa_nodes = 1; }));
   BOOST_TEST(changed([](Shape& s) { s.sets = 2; }));
-  BOOST_TEST(changed([](Shape& s) { s.order = BlockOrder::kLaneMajor; }));
+  BOOST_TEST(changed([](Shape& s) { s.placement = Placement::kLaneMajor; }));
   BOOST_TEST(changed([](Shape& s) { s.seed = 2; }));
   Shape longest;
   longest.blocks = longest.layers = longest.ranks = longest.segments = ~0U;
   longest.segment_bytes = longest.numa_nodes = longest.sets = ~0U;
-  longest.order = BlockOrder::kLaneMajor;
+  longest.placement = Placement::kMixedNuma;
   longest.seed = ~0ULL;
   BOOST_TEST(name_space_of(longest).size() <= kMaxNamespaceBytes);
 }
@@ -119,6 +121,10 @@ BOOST_AUTO_TEST_CASE(shapes_that_cannot_be_built_are_refused) {
   BOOST_TEST(refused([](Shape& s) { s.numa_nodes = 9; }));
   BOOST_TEST(refused([](Shape& s) { s.sets = 0; }));
   BOOST_TEST(refused([](Shape& s) {
+    s.placement = Placement::kMixedNuma;
+    s.numa_nodes = 1;
+  }));
+  BOOST_TEST(refused([](Shape& s) {
     s.blocks = 65'536;
     s.layers = 65'536;
     s.ranks = s.numa_nodes = 1;
@@ -135,7 +141,7 @@ BOOST_AUTO_TEST_CASE(the_difference_of_two_shapes_names_the_flag) {
   BOOST_TEST(first_difference(here, there).value() ==
              "--segment-bytes is 4096 here and 8192 there");
   there = here;
-  there.order = BlockOrder::kLaneMajor;
+  there.placement = Placement::kLaneMajor;
   BOOST_TEST(first_difference(here, there).value() == "--layout is bump here and lane-major there");
 }
 

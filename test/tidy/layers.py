@@ -19,7 +19,7 @@ ALLOWED = {
     "proto": set(),
     "rpc": _ENGINE - {"verbs"} | {"proto"},
     "apps": _ENGINE - {"verbs"} | {"rpc"},
-    "bench": _ENGINE | {"rpc", "proto"},
+    "bench": _ENGINE | {"rpc", "proto", "apps"},
     "test": _ENGINE | {"rpc", "proto", "apps", "bench"},
 }
 
@@ -32,8 +32,9 @@ THIRD_PARTY = (
     (r"spdlog/", "corail_spdlog", r"engine/base/log\."),
     (r"fmt/", "corail_fmt", r""),
     (r"numa(if)?\.h$", "corail_numa", r"engine/memory/"),
-    (r"nlohmann/", "corail_json", r"(apps|test)/"),
-    (r"CLI/", "corail_cli11", r"(apps|test/sim)/"),
+    (r"nlohmann/", "corail_json", r"(apps|bench|test)/"),
+    (r"CLI/", "corail_cli11", r"(apps|bench|test/sim)/"),
+    (r"zlib\.h$", "corail_zlib", r"apps/"),
     (r"boost/test/", "corail_boost_test", r"test/"),
     (r"boost/(?!test/)", None, r"$never"),
     (r"benchmark/", "corail_benchmark", r"bench/"),

@@ -1,0 +1,75 @@
+#include "apps/p2p_bench/read_round.h"
+
+#include <algorithm>
+#include <asio/co_spawn.hpp>
+#include <asio/use_future.hpp>
+#include <future>
+#include <utility>
+
+namespace corail::bench {
+namespace {
+
+Task<ReadOutcome> timed_fetch(Peer* peer, Clock* clock, std::shared_ptr<const Layout> layout,
+                              std::shared_ptr<const BlockKeys> keys, FetchOptions options) {
+  ReadOutcome outcome;
+  outcome.view =
+      co_await peer->fetch_blocks(std::move(layout), std::move(keys), std::move(options));
+  outcome.ended = clock->now();
+  co_return outcome;
+}
+
+/// One read under way, with a token of its own.
+class Running {
+ public:
+  Running(const RoundRequest& request, const std::shared_ptr<const BlockKeys>& keys)
+      : run_cancelled_(
+            request.fetch.cancel.subscribe([token = token_]() mutable { token.cancel(); })) {
+    FetchOptions options = request.fetch;
+    options.cancel = token_;
+    outcome_ = asio::co_spawn(
+        request.node->executor(),
+        timed_fetch(request.peer, request.clock, request.layout, keys, std::move(options)),
+        asio::use_future);
+  }
+
+  /// Cancels at `when`, unless it has ended by then.
+  void cancel_at(TimePoint when, const Clock& clock) {
+    const Duration left = std::max(when - clock.now(), Duration::zero());
+    if (outcome_.wait_for(left) == std::future_status::ready) return;
+    cancel_asked_ = clock.now();
+    token_.cancel();
+  }
+
+  ReadOutcome take() {
+    ReadOutcome outcome = outcome_.get();
+    outcome.cancel_asked = cancel_asked_;
+    return outcome;
+  }
+
+ private:
+  CancelToken token_;
+  const CancelToken::Subscription run_cancelled_;
+  std::future<ReadOutcome> outcome_;
+  std::optional<TimePoint> cancel_asked_;
+};
+
+}  // namespace
+
+ReadRound run_round(const RoundRequest& request) {
+  std::vector<std::unique_ptr<Running>> reads;
+  reads.reserve(request.keys.size());
+  const TimePoint begin = request.clock->now();
+  for (const auto& keys : request.keys) reads.push_back(std::make_unique<Running>(request, keys));
+  if (request.cancel_after) {
+    for (const auto& read : reads) read->cancel_at(begin + *request.cancel_after, *request.clock);
+  }
+  ReadRound round;
+  for (const auto& read : reads) {
+    ReadOutcome outcome = read->take();
+    round.took = std::max(round.took, outcome.ended - begin);
+    round.reads.push_back(std::move(outcome));
+  }
+  return round;
+}
+
+}  // namespace corail::bench

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "rpc/node.h"
+
+namespace corail::bench {
+
+/// Reads that start together. What it points to outlives the round.
+struct RoundRequest {
+  Node* node = nullptr;
+  Peer* peer = nullptr;
+  Clock* clock = nullptr;
+  std::shared_ptr<const Layout> layout;
+  std::vector<std::shared_ptr<const BlockKeys>> keys;  // one read for each
+  FetchOptions fetch;                    // its token cancels all of them, also before they start
+  std::optional<Duration> cancel_after;  // counted from the start of the round
+};
+
+/// How one read of a round ended.
+struct ReadOutcome {
+  Result<BlockView> view;
+  TimePoint ended;                        // when it returned, seen on the node's executor
+  std::optional<TimePoint> cancel_asked;  // nothing when it had ended before that
+};
+
+struct ReadRound {
+  std::vector<ReadOutcome> reads;  // in the order of RoundRequest::keys
+  Duration took{};                 // from the start until the last one had returned
+};
+
+/// Runs the reads and waits for all of them. Called from outside of the node's threads.
+ReadRound run_round(const RoundRequest& request);
+
+}  // namespace corail::bench
