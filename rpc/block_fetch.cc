@@ -1,6 +1,7 @@
 #include "rpc/block_fetch.h"
 
 #include <asio/post.hpp>
+#include <exception>
 #include <utility>
 
 #include "engine/exec/when_all.h"
@@ -62,10 +63,6 @@ Result<void> BlockFetch::check_arguments() const {
   return check_query(read_, *keys_);
 }
 
-TimePoint BlockFetch::deadline(TimePoint lease_ends) const noexcept {
-  return std::min(callers_deadline_, lease_ends - context_.options.lease_margin);
-}
-
 Task<Result<void>> BlockFetch::query() {
   const TimePoint sent = context_.clock.now();
   TransferQuery query;
@@ -98,7 +95,7 @@ Task<Result<void>> BlockFetch::query() {
                     "the holder has not even the first block of the prefix");
   }
   // Counted from sending, not from the answer: the holder counts from before it answered.
-  lease_ends_ = sent + answer_.ttl;
+  usable_until_ = sent + answer_.ttl - context_.options.lease_margin;
   co_return ok_result();
 }
 
@@ -150,16 +147,29 @@ Task<Result<void>> BlockFetch::read() {
                                         std::move(answer_.checksums));
     report_.stages.plan += context_.clock.now() - begin;
   }
-  request.deadline = deadline(lease_ends_);
+  request.deadline = std::min(callers_deadline_, usable_until_);
   request.fence_deadline = context_.options.fence_deadline;
   request.cancel = options_.cancel;
   ReadSession session(context_.home, context_.clock, context_.session, std::move(request));
-  LeaseKeeper keeper(context_.home, context_.clock, context_.session, read_,
-                     context_.options.lease_ttl, lease_ends_,
-                     [this, &session](TimePoint ends) { session.extend(deadline(ends)); });
+  LeaseKeeper::Lease lease;
+  lease.read = read_;
+  lease.ends = usable_until_;
+  lease.ttl = context_.options.lease_ttl;
+  lease.margin = context_.options.lease_margin;
+  LeaseKeeper keeper(
+      context_.home, context_.clock, context_.session, lease,
+      [this, &session](TimePoint ends) { session.extend(std::min(callers_deadline_, ends)); });
   keeper.start();
-  auto result = co_await session.run(report_);
+  Result<void> result;
+  std::exception_ptr thrown;
+  try {
+    result = co_await session.run(report_);
+  } catch (...) {
+    // Memory that the holder's answer sized was not there: the keeper ends all the same.
+    thrown = std::current_exception();
+  }
   co_await keeper.stop();
+  if (thrown) std::rethrow_exception(thrown);
   given_back_ = true;
   co_return result;
 }

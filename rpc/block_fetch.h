@@ -48,8 +48,6 @@ class BlockFetch {
 
  private:
   Result<void> check_arguments() const;
-  /// The caller's deadline, or the lease's end less the margin, whichever is sooner.
-  TimePoint deadline(TimePoint lease_ends) const noexcept;
   /// The user's limit or the rails', whichever is less.
   std::uint64_t max_slice_bytes() const noexcept;
   Task<Result<void>> query_and_read();
@@ -65,7 +63,7 @@ class BlockFetch {
   const std::shared_ptr<const BlockKeys> keys_;
   const FetchOptions options_;
   const TimePoint callers_deadline_;
-  TimePoint lease_ends_{};  // from the answer on
+  TimePoint usable_until_{};  // the lease, from the answer on: its end less the margin
   CallCancel cancel_query_;
   QueryAnswer answer_;
   std::shared_ptr<const RegionTable> regions_;  // in which the answer's addresses lie

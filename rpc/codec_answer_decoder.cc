@@ -139,7 +139,11 @@ Result<void> AnswerDecoder::take_parts(const WireReader& field) {
   if (has_parts_) return codec::field_error(kAnswer, "parts", "is there twice");
   has_parts_ = true;
   answer_.run_table_bytes += field.field_bytes();
-  auto parts = codec::decode_parts(field.bytes(), RunLimits{}.max_runs);
+  codec::PartLimits limits;
+  limits.blocks = expected_.asked_blocks;
+  limits.lanes = expected_.layout->lanes();
+  limits.entries = RunLimits{}.max_runs;
+  auto parts = codec::decode_parts(field.bytes(), limits);
   if (!parts.ok()) return std::move(parts).error();
   answer_.blocks.parts = std::move(*parts);
   return ok_result();
@@ -149,9 +153,13 @@ Result<void> AnswerDecoder::take_parts(const WireReader& field) {
 Result<void> AnswerDecoder::check_encoding() {
   RunTable& runs = answer_.blocks.runs;
   if (blocks_ == 0) return ok_result();
-  if (has_parts_ != (expected_.encoding == AnswerEncoding::kParts)) {
-    return codec::field_error(kAnswer, "parts", "is {}, which is not what was asked for",
-                              has_parts_ ? "there" : "missing");
+  if (has_parts_ && expected_.encoding != AnswerEncoding::kParts) {
+    return codec::field_error(kAnswer, "parts", "is there, which is not what was asked for");
+  }
+  answer_.blocks.encoding = expected_.encoding;
+  // Runs are always an answer: the holder has chosen what is shorter.
+  if (!has_parts_ && expected_.encoding == AnswerEncoding::kParts) {
+    answer_.blocks.encoding = AnswerEncoding::kRuns;
   }
   if (has_parts_ && (!runs.runs_per_lane.empty() || !runs.base.empty())) {
     return codec::field_error(kAnswer, "parts", "is there, and runs are too");
@@ -206,7 +214,6 @@ Result<TransferAnswer> AnswerDecoder::finish() {
   const auto lengths = check_lengths();
   if (!lengths.ok()) return lengths.error();
   QueryAnswer& blocks = answer_.blocks;
-  blocks.encoding = expected_.encoding;
   blocks.block_count = static_cast<std::uint32_t>(blocks_);  // at most asked_blocks
   blocks.generation = TableGeneration(generation_);
   if (blocks_ == 0) return std::move(answer_);

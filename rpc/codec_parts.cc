@@ -54,6 +54,23 @@ Error does_not_match(std::string_view field) {
   return field_error(kParts, field, "does not match the arrays that it divides or goes with");
 }
 
+Result<void> check_size(const PartArrays& arrays, const PartLimits& limits) {
+  if (arrays.phase_blocks.size() > limits.blocks) {
+    return field_error(kParts, "phase_blocks", "has {} elements for {} blocks",
+                       arrays.phase_blocks.size(), limits.blocks);
+  }
+  const std::uint64_t per_lane = std::uint64_t{arrays.phase_blocks.size()} +
+                                 arrays.lane_set_sizes.size() + arrays.shape_lane_sets.size();
+  const std::uint64_t entries = arrays.run_shapes.size() + per_lane * limits.lanes;
+  // Every column has a lane of its own.
+  if (entries > limits.entries || arrays.column_runs.size() > limits.entries) {
+    return field_error(kParts, "run_shapes",
+                       "and the rest have {} entries, more than the {} allowed", entries,
+                       limits.entries);
+  }
+  return ok_result();
+}
+
 /// Puts the arrays together again. Each position is checked before it is read (I5).
 class Unflatten {
  public:
@@ -220,13 +237,13 @@ void write(const PartArrays& arrays, WireWriter& writer) {
   });
 }
 
-Result<PartTable> decode_parts(std::span<const std::byte> message, std::size_t most) {
+Result<PartTable> decode_parts(std::span<const std::byte> message, const PartLimits& limits) {
   PartArrays arrays;
   WireReader reader(message);
   while (reader.next()) {
     bool taken = true;
     for_each_array(arrays, [&]<typename T>(std::uint32_t field, std::vector<T>& array) {
-      if (reader.field() == field) taken = append_varints(reader, most, array);
+      if (reader.field() == field) taken = append_varints(reader, limits.entries, array);
     });
     if (!taken) {
       return field_error(kParts, std::to_string(reader.field()),
@@ -234,6 +251,7 @@ Result<PartTable> decode_parts(std::span<const std::byte> message, std::size_t m
     }
   }
   if (!reader.ok()) return malformed(kParts);
+  if (auto small = check_size(arrays, limits); !small) return std::move(small).error();
   return Unflatten(arrays).run();
 }
 

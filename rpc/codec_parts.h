@@ -39,9 +39,16 @@ PartArrays flatten(const PartTable& table);
 std::size_t encoded_size(const PartArrays& arrays);
 void write(const PartArrays& arrays, WireWriter& writer);
 
+/// What a table may at most have: the blocks that were asked for, the lanes of the layout, and
+/// entries as validate() counts them.
+struct PartLimits {
+  std::uint32_t blocks = 0;
+  std::uint32_t lanes = 0;
+  std::uint64_t entries = 0;
+};
 /// The table, whose arrays agree in their lengths; what its numbers mean is still the peer's word.
-/// Allocates in proportion to the message, and at most `most` elements an array. Fails with
-/// kProtocol.
-Result<PartTable> decode_parts(std::span<const std::byte> message, std::size_t most);
+/// Arrays cost what they cost on the wire; the table, whose parts cost more, is made only when it
+/// is within the limits (I5, I8). Fails with kProtocol.
+Result<PartTable> decode_parts(std::span<const std::byte> message, const PartLimits& limits);
 
 }  // namespace corail::codec

@@ -17,13 +17,10 @@ constexpr Duration kAnswerTime = std::chrono::seconds(10);
 }  // namespace
 
 LeaseKeeper::LeaseKeeper(asio::any_io_executor home, Clock& clock, SessionClient& session,
-                         ReadId read, Duration ttl, TimePoint ends,
-                         std::function<void(TimePoint)> extended)
+                         const Lease& lease, std::function<void(TimePoint)> extended)
     : clock_(clock),
       session_(session),
-      read_(read),
-      ttl_(ttl),
-      ends_(ends),
+      lease_(lease),
       extended_(std::move(extended)),
       timer_(clock.make_timer(home)),
       scope_(home) {}
@@ -39,7 +36,7 @@ Task<void> LeaseKeeper::stop() {
 
 Task<void> LeaseKeeper::keep() {
   while (!stopped_) {
-    const Duration pause = (ends_ - clock_.now()) / 2;
+    const Duration pause = (lease_.ends - clock_.now()) / 2;
     if (pause < kLeastPause) co_return;
     const bool due = co_await sleep_until(*timer_, clock_.now() + pause);
     if (!due || stopped_) co_return;
@@ -52,18 +49,19 @@ Task<void> LeaseKeeper::keep() {
 Task<bool> LeaseKeeper::renew() {
   const TimePoint sent = clock_.now();
   // Half of what is left, so that there is time to ask again.
-  const Duration patience = std::min(kAnswerTime, (ends_ - sent) / 2);
+  const Duration patience = std::min(kAnswerTime, (lease_.ends - sent) / 2);
   const CallOptions options{sent + patience, &cancel_};
-  auto granted = co_await session_.renew(read_, ttl_, options);
+  auto granted = co_await session_.renew(lease_.read, lease_.ttl, options);
   if (granted.ok()) {
     // Never less than before: an answer that came late may have been granted early.
-    ends_ = std::max(ends_, sent + *granted);
-    if (!stopped_) extended_(ends_);
+    lease_.ends = std::max(lease_.ends, sent + *granted - lease_.margin);
+    if (!stopped_) extended_(lease_.ends);
     co_return true;
   }
   const Errc code = granted.error().code();
   if (!stopped_) {
-    log(LogLevel::kInfo, "read {} was not renewed: {}", read_.value(), granted.error().to_string());
+    log(LogLevel::kInfo, "read {} was not renewed: {}", lease_.read.value(),
+        granted.error().to_string());
   }
   co_return code == Errc::kDeadline || code == Errc::kBusy;
 }

@@ -13,7 +13,8 @@
 
 namespace corail {
 
-/// Keeps the lease of one running read alive: asks for more time at half-time.
+/// Keeps the lease of one running read alive: asks for more at half of the time that is of use,
+/// which is the lease's less a margin.
 ///
 /// A renewal counts from when it was *sent*; one that is not answered extends nothing and is asked
 /// for again, in half of what is left. A holder's no ends it: a lapsed lease never comes back.
@@ -22,10 +23,17 @@ namespace corail {
 /// destruction. Clock and session outlive it.
 class LeaseKeeper {
  public:
-  /// `ends` is when the lease ends if nobody renews it, `ttl` what is asked for. `extended` is
-  /// called on home with the lease's new end.
-  LeaseKeeper(asio::any_io_executor home, Clock& clock, SessionClient& session, ReadId read,
-              Duration ttl, TimePoint ends, std::function<void(TimePoint ends)> extended);
+  /// How a lease stands: `ends` is when it is of use no more if nobody renews it.
+  struct Lease {
+    ReadId read;
+    TimePoint ends;  // the margin before the lease's own end
+    Duration ttl{};  // what is asked for
+    Duration margin{};
+  };
+
+  /// `extended` is called on home with the new end.
+  LeaseKeeper(asio::any_io_executor home, Clock& clock, SessionClient& session, const Lease& lease,
+              std::function<void(TimePoint ends)> extended);
 
   void start();
   /// Ends a renewal that is under way, and waits for it. Idempotent.
@@ -37,9 +45,7 @@ class LeaseKeeper {
 
   Clock& clock_;
   SessionClient& session_;
-  const ReadId read_;
-  const Duration ttl_;
-  TimePoint ends_;
+  Lease lease_;
   const std::function<void(TimePoint ends)> extended_;
   const std::unique_ptr<Timer> timer_;
   CallCancel cancel_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -63,6 +64,7 @@ class PoolState {
   std::optional<Piece> carve(OneSlab& slab, std::uint64_t bytes);
   std::uint64_t room() const noexcept;
   void unmap_empty_slabs(std::uint64_t bytes);
+  static Result<std::unique_ptr<OneSlab>> map_slab(const SlabOptions& wanted) noexcept;
   Result<SlabOptions> reserve(std::uint64_t bytes, std::int32_t node);
 
   const SlabPoolOptions options_;
@@ -159,6 +161,18 @@ std::optional<PoolState::Piece> PoolState::first_fit(std::int32_t node, std::uin
   return std::nullopt;
 }
 
+/// Never throws: what was reserved for it is given back by the caller.
+Result<std::unique_ptr<PoolState::OneSlab>> PoolState::map_slab(
+    const SlabOptions& wanted) noexcept {
+  try {
+    auto slab = Slab::create(wanted);
+    if (!slab) return std::move(slab).error();
+    return std::make_unique<OneSlab>(std::move(*slab));
+  } catch (const std::bad_alloc&) {
+    return Error(Errc::kOutOfMemory, Stage::kSubmit, "no memory to keep account of a slab");
+  }
+}
+
 Result<PoolState::Piece> PoolState::allocate(std::uint64_t bytes, std::int32_t numa_node) {
   const std::uint64_t rounded = align_up(bytes, kChunkAlignment);
   const std::int32_t node = placement(numa_node);
@@ -172,12 +186,13 @@ Result<PoolState::Piece> PoolState::allocate(std::uint64_t bytes, std::int32_t n
     wanted = *reserved;
   }
   // Without the lock: the kernel may have to clear huge pages.
-  auto mapped = Slab::create(wanted);
+  auto mapped = map_slab(wanted);
   const std::lock_guard lock(mutex_);
   mapped_bytes_ -= wanted.bytes;
   if (!mapped) return std::move(mapped).error();
-  mapped_bytes_ += (*mapped)->bytes();
-  slabs_.push_back(std::make_unique<OneSlab>(std::move(*mapped)));
+  const std::uint64_t mapped_bytes = (*mapped)->slab->bytes();
+  slabs_.push_back(std::move(*mapped));
+  mapped_bytes_ += mapped_bytes;
   const auto piece = carve(*slabs_.back(), rounded);
   CORAIL_CHECK(piece.has_value(), "a new slab holds what it was made for");
   return *piece;

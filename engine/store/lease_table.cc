@@ -64,7 +64,7 @@ LeaseTable::Lease LeaseTable::take(Session& session, ReadId read, End how) {
   const auto found = session.leases.find(read);
   Lease lease = std::move(found->second);
   session.leases.erase(found);
-  session.payload_bytes -= lease.payload_bytes;
+  session.held_bytes -= lease.held_bytes;
   if (how == End::kLapsed) ++lapsed_;
   remember(session, read, how);
   return lease;
@@ -91,29 +91,29 @@ Result<void> LeaseTable::may_grant(SessionId session_id, ReadId read) {
   return ok_result();
 }
 
-Result<void> LeaseTable::may_hold(SessionId session_id, std::uint64_t payload_bytes) {
+Result<void> LeaseTable::may_hold(SessionId session_id, std::uint64_t held_bytes) {
   const std::lock_guard lock(mutex_);
-  const std::uint64_t held = session_of(session_id).payload_bytes;
+  const std::uint64_t held = session_of(session_id).held_bytes;
   const std::uint64_t most = options_.max_leased_bytes_per_requester;
-  if (held <= most && payload_bytes <= most - held) return ok_result();
+  if (held <= most && held_bytes <= most - held) return ok_result();
   return Error(Errc::kQuotaExceeded, Stage::kQuery,
                fmt::format("the requester holds leases on {} bytes and asks for {} more, the most "
                            "is {}; release some, or ask for fewer blocks",
-                           held, payload_bytes, most));
+                           held, held_bytes, most));
 }
 
 LeaseTable::Granted LeaseTable::grant(SessionId session_id, ReadId read,
                                       std::shared_ptr<const LeasedBytes> bytes,
-                                      std::uint64_t payload_bytes, Duration ttl) {
+                                      std::uint64_t held_bytes, Duration ttl) {
   Lease lease;
   lease.expires = clock_.now() + ttl;
-  lease.payload_bytes = payload_bytes;
+  lease.held_bytes = held_bytes;
   lease.bytes = std::move(bytes);
   lease.timer = start_timer(session_id, read, lease.expires);
   const std::lock_guard lock(mutex_);
   Session& session = session_of(session_id);
-  session.payload_bytes += payload_bytes;
   session.leases.emplace(read, std::move(lease));
+  session.held_bytes += held_bytes;
   return {LeaseId{boot_, next_counter_++}, ttl};
 }
 

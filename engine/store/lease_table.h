@@ -37,11 +37,11 @@ class LeaseTable {
   /// Whether the read may get a lease: kQuotaExceeded, kCancelled (it has ended already),
   /// kInvalidArgument (it has one).
   Result<void> may_grant(SessionId session, ReadId read);
-  /// Whether the session may hold so much more payload: kQuotaExceeded.
-  Result<void> may_hold(SessionId session, std::uint64_t payload_bytes);
+  /// Whether the session may keep so much more memory in place: kQuotaExceeded.
+  Result<void> may_hold(SessionId session, std::uint64_t held_bytes);
   /// After both said yes, in the same turn of the executor.
   Granted grant(SessionId session, ReadId read, std::shared_ptr<const LeasedBytes> bytes,
-                std::uint64_t payload_bytes, Duration ttl);
+                std::uint64_t held_bytes, Duration ttl);
 
   /// The lease lasts `ttl` from now on, and no less than it did. A lapsed one stays lapsed (I9).
   Result<Duration> renew(SessionId session, ReadId read, Duration ttl);
@@ -63,7 +63,7 @@ class LeaseTable {
   struct Lease {
     TimePoint expires;
     bool quiesced = false;
-    std::uint64_t payload_bytes = 0;
+    std::uint64_t held_bytes = 0;
     std::shared_ptr<const LeasedBytes> bytes;
     std::unique_ptr<Timer> timer;
   };
@@ -75,7 +75,7 @@ class LeaseTable {
     std::unordered_map<ReadId, Lease> leases;     // at most max_leases_per_requester
     std::unordered_map<ReadId, EndedRead> ended;  // at most max_ended_reads_per_requester
     std::deque<ReadId> ended_order;               // oldest first; the same reads
-    std::uint64_t payload_bytes = 0;              // of all leases
+    std::uint64_t held_bytes = 0;                 // of all leases
   };
 
   // All with the mutex held. A lease that is taken out is destroyed by the caller after unlocking:

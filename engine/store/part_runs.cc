@@ -34,6 +34,7 @@ void PartRuns::append(std::span<const PartRef> parts, const ExtentTable& extents
     phases_.emplace_back();
     phases_.back().partition = partition;
     phases_.back().runs.resize(parts.size());
+    parts_ += parts.size();
   }
   Phase& phase = phases_.back();
   for (std::size_t part = 0; part < parts.size(); ++part) {
@@ -67,6 +68,8 @@ void PartRuns::append_part(std::vector<PartRun>& runs, const PartRef& ref,
       return;
     }
   }
+  if (runs.empty() || runs.back().shape != &shape) ++shape_changes_;
+  ++part_runs_;
   PartRun& opened = runs.emplace_back();
   opened.shape = &shape;
   opened.region = extent.region;

@@ -51,6 +51,11 @@ class PartRuns {
   /// Lane runs that the answer has so far, and an upper bound of the disjoint byte ranges.
   std::uint64_t lane_runs() const noexcept { return lane_runs_; }
   std::uint64_t ranges() const noexcept { return ranges_; }
+  /// What emit_parts() would have, as validate() counts it, or more: runs, and a number for each
+  /// lane of each phase, lane set and shape.
+  std::uint64_t part_entries(std::uint32_t lanes) const noexcept {
+    return part_runs_ + (phases_.size() + parts_ + shape_changes_) * std::uint64_t{lanes};
+  }
   const std::vector<Phase>& phases() const noexcept { return phases_; }
 
   /// The answer's table, lane by lane: the output and nothing else costs here.
@@ -66,6 +71,9 @@ class PartRuns {
 
   std::vector<Phase> phases_;
   std::uint64_t lane_runs_ = 0;
+  std::uint64_t part_runs_ = 0;
+  std::uint64_t parts_ = 0;          // of all phases
+  std::uint64_t shape_changes_ = 0;  // from run to run within a part, the first one included
   std::uint64_t ranges_ = 0;
 };
 

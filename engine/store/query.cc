@@ -61,12 +61,21 @@ Error repeated_hash(std::size_t position) {
           fmt::format("hash {} is there twice; each block is read once", position)};
 }
 
-/// Whether one more block, at its worst, keeps the answer within its bound (I8). A part's runs are
-/// never more than its ranges.
+/// Whether parts are the shorter way to say it. They are, unless neighbours are divided differently
+/// again and again.
+bool parts_are_shorter(const PartRuns& runs, const Layout& layout) noexcept {
+  return runs.part_entries(layout.lanes()) <= runs.lane_runs();
+}
+
+/// Whether one more block, at its worst, keeps the answer within its bound (I8). Where parts would
+/// be longer than runs the answer is runs.
 bool has_room(const PartRuns& runs, std::size_t blocks, const Layout& layout,
               AnswerEncoding encoding, std::uint64_t most) noexcept {
   std::uint64_t entries = runs.ranges();
   if (encoding == AnswerEncoding::kRuns) entries = std::max(entries, runs.lane_runs());
+  if (encoding == AnswerEncoding::kParts) {
+    entries = std::max(entries, std::min(runs.lane_runs(), runs.part_entries(layout.lanes())));
+  }
   if (encoding == AnswerEncoding::kSegments) {
     entries = std::max(entries, std::uint64_t{blocks} * layout.lanes());
   }
@@ -125,9 +134,9 @@ Result<QueryAnswer> query_for_transfer(StoreState& store, const QueryRequest& re
   Prefix& prefix = *found;
   if (prefix.slots.empty()) return answer;
 
-  const Layout& layout = *prefix.runs.phases().front().partition->layout;
-  const std::uint64_t payload_bytes = prefix.slots.size() * layout.block_bytes();
-  auto within_quota = store.leases().may_hold(request.session, payload_bytes);
+  std::uint64_t held_bytes = 0;
+  for (const auto& extent : prefix.extents) held_bytes += extent->bytes();
+  auto within_quota = store.leases().may_hold(request.session, held_bytes);
   if (!within_quota) return std::move(within_quota).error();
 
   // The head of a prefix is touched last: it is worth most, as the rest is useless without it.
@@ -137,7 +146,11 @@ Result<QueryAnswer> query_for_transfer(StoreState& store, const QueryRequest& re
   answer.block_count = static_cast<std::uint32_t>(prefix.slots.size());
   answer.layout = prefix.runs.phases().front().partition->layout;
   answer.encoding = request.encoding;
-  switch (request.encoding) {
+  if (answer.encoding == AnswerEncoding::kParts &&
+      !parts_are_shorter(prefix.runs, *answer.layout)) {
+    answer.encoding = AnswerEncoding::kRuns;
+  }
+  switch (answer.encoding) {
     case AnswerEncoding::kRuns:
       answer.runs = prefix.runs.emit();
       break;
@@ -153,7 +166,7 @@ Result<QueryAnswer> query_for_transfer(StoreState& store, const QueryRequest& re
   const auto granted = store.leases().grant(
       request.session, request.read,
       std::make_shared<const LeasedBytes>(std::move(prefix.extents), std::move(prefix.runs)),
-      payload_bytes, std::min(wanted, options.max_lease_ttl));
+      held_bytes, std::min(wanted, options.max_lease_ttl));
   answer.lease = granted.id;
   answer.ttl = granted.ttl;
   return answer;

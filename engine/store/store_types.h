@@ -38,8 +38,9 @@ struct StoreOptions {
   std::uint64_t max_blocks = 16'777'216;       // in the index
   std::uint32_t max_namespaces = 65'536;
   std::uint32_t max_leases_per_requester = 64;
-  std::uint64_t max_leased_bytes_per_requester = 64 * kGiB;  // payload, blocks leased twice twice
-  std::uint32_t max_ended_reads_per_requester = 1024;        // remembered lapses and tombstones
+  // Of the extents that leases keep in place as a whole; one that two leases keep counts twice.
+  std::uint64_t max_leased_bytes_per_requester = 64 * kGiB;
+  std::uint32_t max_ended_reads_per_requester = 1024;  // remembered lapses and tombstones
   std::uint64_t max_answer_runs = 2'097'152;  // of one answer: more of them end the prefix early
   Duration lease_ttl = std::chrono::seconds(120);      // where the query does not ask for one
   Duration max_lease_ttl = std::chrono::seconds(600);  // what a query may ask for; more is capped

@@ -36,7 +36,7 @@ void answer(AnswerEncoding encoding, std::span<const std::byte> body) {
   if (!decoded.ok() || decoded->blocks.block_count == 0) return;
   const QueryAnswer& blocks = decoded->blocks;
   const auto planned =
-      encoding == AnswerEncoding::kParts
+      blocks.encoding == AnswerEncoding::kParts
           ? plan_block_read(blocks.parts, layout(), blocks.block_count, regions(), PlanLimits())
           : plan_block_read(blocks.runs, layout(), blocks.block_count, regions(), PlanLimits());
   if (planned.ok() && planned->total_bytes() != blocks.block_count * layout()->block_bytes()) {
@@ -79,6 +79,15 @@ void message(std::uint32_t kind, std::span<const std::byte> body) {
     case 10:
       answer(AnswerEncoding::kParts, body);
       break;
+    case 11:
+      static_cast<void>(decode_get_regions(body));
+      break;
+    case 12:
+      static_cast<void>(decode_renew(body));
+      break;
+    case 13:
+      static_cast<void>(decode_renew_answer(body));
+      break;
     default:
       answer(AnswerEncoding::kSegments, body);
       break;
@@ -90,7 +99,7 @@ void message(std::uint32_t kind, std::span<const std::byte> body) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   corail::fuzz::FuzzInput input(data, size);
-  const std::uint32_t kind = input.below(12);
+  const std::uint32_t kind = input.below(15);
   corail::fuzz::message(kind, input.rest());
   return 0;
 }

@@ -54,6 +54,21 @@ RunTable runs_of(FuzzInput& input, std::uint32_t lanes, std::uint32_t blocks) {
   return table;
 }
 
+void add_phase(FuzzInput& input, std::uint32_t blocks, PartTable& table) {
+  PartPhase& phase = table.phases.emplace_back();
+  phase.blocks = blocks;
+  for (std::uint32_t set = 0; set < table.lane_sets.size(); ++set) {
+    PartColumn& column = phase.columns.emplace_back();
+    column.lane_set = set;
+    for (std::uint32_t left = blocks; left > 0;) {
+      const std::uint32_t count = 1 + input.below(left);
+      column.runs.push_back({input.below(16) == 0 ? set + 1 : set, count, address_of(input),
+                             input.below(8), step_of(input), step_of(input) % 4});
+      left -= count;
+    }
+  }
+}
+
 PartTable parts_of(FuzzInput& input, std::uint32_t lanes, std::uint32_t blocks) {
   PartTable table;
   table.lane_sets.resize(1 + input.below(2));
@@ -61,8 +76,6 @@ PartTable parts_of(FuzzInput& input, std::uint32_t lanes, std::uint32_t blocks) 
     table.lane_sets[input.below(static_cast<std::uint32_t>(table.lane_sets.size()))].push_back(
         lane);
   }
-  PartPhase& phase = table.phases.emplace_back();
-  phase.blocks = blocks;
   for (std::uint32_t set = 0; set < table.lane_sets.size(); ++set) {
     PartShape& shape = table.shapes.emplace_back();
     shape.lane_set = set;
@@ -71,14 +84,11 @@ PartTable parts_of(FuzzInput& input, std::uint32_t lanes, std::uint32_t blocks) 
     }
     shape.stride.assign(input.below(2) == 0 ? 1 : shape.offset.size(),
                         input.number<std::uint16_t>());
-    PartColumn& column = phase.columns.emplace_back();
-    column.lane_set = set;
-    for (std::uint32_t left = blocks; left > 0;) {
-      const std::uint32_t count = 1 + input.below(left);
-      column.runs.push_back({input.below(set + 2), count, address_of(input), input.below(8),
-                             step_of(input), step_of(input) % 4});
-      left -= count;
-    }
+  }
+  for (std::uint32_t left = blocks; left > 0;) {
+    const std::uint32_t in_phase = input.below(2) == 0 ? left : 1 + input.below(left);
+    add_phase(input, in_phase, table);
+    left -= in_phase;
   }
   return table;
 }

@@ -145,8 +145,10 @@ void ServeChannel::watch_for_stall() {
   // Once per batch, not per progress: a byte now and then would keep the memory as well.
   if (std::exchange(watching_, true)) return;
   stall_timer_->wait_until(clock_.now() + stall_time_, [this](bool expired) {
-    if (!expired) return;
-    log(LogLevel::kWarning,
+    // An expiry may have been on its way when the batch was through after all.
+    if (!expired || !watching_) return;
+    log_limited(
+        "data channel stalled", LogLevel::kWarning,
         "data channel of {} closed: it did not receive {} bytes in {} ms; check that the requester "
         "still runs",
         socket_->peer_name(), batch_.payload_bytes(),
