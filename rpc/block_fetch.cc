@@ -144,6 +144,7 @@ Task<Result<void>> BlockFetch::read() {
   request.deadline = deadline_;
   request.fence_deadline = context_.options.fence_deadline;
   request.cancel = options_.cancel;
+  request.retry_on_survivors = options_.retry_on_survivors;
   ReadSession session(context_.home, context_.clock, context_.session, std::move(request));
   auto result = co_await session.run(report_);
   co_return result;

@@ -12,6 +12,7 @@
 #include "engine/exec/credits.h"
 #include "engine/exec/event.h"
 #include "engine/memory/slab_pool.h"
+#include "engine/rail/connect_limit.h"
 #include "engine/rail/port.h"
 #include "engine/rail/rail_set.h"
 #include "engine/read/cancel_token.h"
@@ -28,6 +29,7 @@ struct PeerContext {
   const NodeOptions& options;
   SlabPool& memory;
   std::span<const std::unique_ptr<Port>> ports;
+  std::shared_ptr<ConnectLimit> connects;
 };
 
 /// The Peer behind the public face: a session, a rail set, and the fetches that run over them.

@@ -81,7 +81,7 @@ class Node::Impl {
   Result<void> make_store();
   Task<Result<void>> listen();
   PeerContext peer_context() {
-    return PeerContext{home_->asio_executor(), clock_, options_, *memory_, ports_};
+    return PeerContext{home_->asio_executor(), clock_, options_, *memory_, ports_, connects_};
   }
 
   const NodeOptions options_;
@@ -90,6 +90,7 @@ class Node::Impl {
   const std::unique_ptr<Executor> home_;
   std::vector<std::unique_ptr<Executor>> rail_executors_;
   std::vector<std::unique_ptr<Port>> ports_;
+  const std::shared_ptr<ConnectLimit> connects_ = std::make_shared<ConnectLimit>();
   const NodeIdentity identity_;
   RegionRegistry registry_;
   std::unique_ptr<SlabPool> memory_;
