@@ -126,7 +126,9 @@ BOOST_AUTO_TEST_CASE(whoever_waits_for_a_turn_to_connect_does_not_wait_for_ever)
   it.event(false);
   it.event(true);
   it.life.world.run_for(seconds(1));
+  const TimePoint begin = it.life.world.now();
   BOOST_TEST(it.life.world.run(it.life.rail().close()).ok());
+  BOOST_TEST((it.life.world.now() == begin));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

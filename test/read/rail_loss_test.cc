@@ -1,10 +1,12 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "test/read/fake_rail.h"
 #include "test/support/read_rig.h"
 
 // Reads and rails that are lost, return, flap and fall silent.
@@ -175,6 +177,62 @@ BOOST_DATA_TEST_CASE(the_watchdog_ends_what_never_completes,
   const auto committed = rig.finish(*next);
   BOOST_TEST(committed.ok(), text_of(committed));
   BOOST_TEST(next->report().rails[1].bytes > 0U);
+}
+
+/// A cancel fences what stalls; over a shared fence the other read's slices are flushed as well.
+BOOST_DATA_TEST_CASE(our_own_fences_are_no_faults, data::make({false, true}), shared_fence) {
+  auto plans = rails(1, script(Fault(FaultKind::kStall, 1)), 125'000'000);
+  plans[0].options.shared_fence = shared_fence;
+  ReadRig rig(large_shape(), std::move(plans), 1);
+  ReadRequest request = rig.request();
+  CancelToken token = request.cancel;
+  const auto victim = rig.make(std::move(request));
+  const auto ended = rig.world.start(victim->run());
+  rig.world.run_for(milliseconds(1));
+  const auto other = rig.make(rig.request());
+  const auto outcome = rig.world.start(other->run());
+  rig.world.run_for(milliseconds(1));
+  token.cancel();
+  rig.world.run_until_idle();
+  BOOST_TEST_REQUIRE((ended->has_value() && outcome->has_value()));
+  BOOST_TEST((**outcome).ok(), text_of(**outcome));
+  BOOST_TEST(rig.rails.transport(0).counters().fences == 1U);
+  BOOST_TEST(rig.rails.rail(0).health().faults() == 0U);
+  BOOST_TEST(rig.rails.generations(0) == 1U);
+}
+
+/// A flush that nobody here asked for, by a device that seems well otherwise.
+BOOST_AUTO_TEST_CASE(a_rail_drains_before_it_is_rebuilt) {
+  ReadRig rig(large_shape(), {}, 1);
+  std::size_t made = 0;
+  std::size_t answered = 0;
+  std::size_t drained = 0;
+  Rail* rail = nullptr;
+  const auto answer = [&](const Slice&) -> Result<void> {
+    if (++answered == 3) return Error(Errc::kFlushed, "by nobody");
+    if (rail->status().state == RailState::kDraining && made == 1) ++drained;
+    return ok_result();
+  };
+  const Rail::MakeTransport make = [&] {
+    ++made;
+    return std::make_unique<FakeTransport>(rig.world.executor(), answer);
+  };
+  Rail own("odd", rig.world.executor(), rig.world.clock(), make, RailPlan().window, RailOptions());
+  rail = &own;
+  BOOST_TEST(rig.world.run(own.connect(RailEndpoint(), rig.world.now())).ok());
+  ReadRequest request = rig.request();
+  request.rails = {rail};
+  request.expectation.reset();
+  const auto read = rig.make(std::move(request));
+  const auto result = rig.finish(*read);
+  BOOST_TEST(result.ok(), text_of(result));
+  // All that the read had left, on the channels that it began on.
+  BOOST_TEST(drained >= 10U);
+  rig.world.run_until_idle();
+  BOOST_TEST(made == 2U);
+  BOOST_TEST(own.health().faults() == 1U);
+  BOOST_TEST((own.status().state == RailState::kReady));
+  BOOST_TEST(rig.world.run(own.close()).ok());
 }
 
 BOOST_AUTO_TEST_CASE(the_watchdog_leaves_a_slow_rail_alone) {
