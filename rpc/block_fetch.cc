@@ -150,6 +150,7 @@ Task<Result<void>> BlockFetch::read() {
   request.deadline = std::min(callers_deadline_, usable_until_);
   request.fence_deadline = context_.options.fence_deadline;
   request.cancel = options_.cancel;
+  request.retry_on_survivors = options_.retry_on_survivors;
   ReadSession session(context_.home, context_.clock, context_.session, std::move(request));
   LeaseKeeper::Lease lease;
   lease.read = read_;

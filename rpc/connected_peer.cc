@@ -84,7 +84,10 @@ Task<Result<void>> ConnectedPeer::open_rails(TimePoint deadline) {
   RailWindow window;
   window.bytes = context_.options.window_bytes;
   window.max_slice_bytes = context_.options.max_read_bytes;
-  auto opened = co_await rails_.open(context_.ports, std::move(*remotes), window, deadline);
+  RailOptions rail_options;
+  rail_options.connects = context_.connects;
+  auto opened = co_await rails_.open(context_.ports, std::move(*remotes), window,
+                                     std::move(rail_options), deadline);
   co_return opened;
 }
 

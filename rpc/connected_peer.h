@@ -15,6 +15,7 @@
 #include "engine/exec/event.h"
 #include "engine/exec/task_scope.h"
 #include "engine/memory/slab_pool.h"
+#include "engine/rail/connect_limit.h"
 #include "engine/rail/port.h"
 #include "engine/rail/rail_set.h"
 #include "engine/read/cancel_token.h"
@@ -31,6 +32,7 @@ struct PeerContext {
   const NodeOptions& options;
   SlabPool& memory;
   std::span<const std::unique_ptr<Port>> ports;
+  std::shared_ptr<ConnectLimit> connects;
 };
 
 /// The Peer behind the public face: a session, a rail set, and the fetches that run over them.

@@ -72,7 +72,7 @@ class Node::Impl {
   void forward_region_changes();
   Task<void> look_after(std::shared_ptr<ConnectedPeer> peer);
   PeerContext peer_context() {
-    return PeerContext{home_->asio_executor(), clock_, options_, *memory_, ports_};
+    return PeerContext{home_->asio_executor(), clock_, options_, *memory_, ports_, connects_};
   }
 
   const NodeOptions options_;
@@ -81,6 +81,7 @@ class Node::Impl {
   const std::unique_ptr<Executor> home_;
   std::vector<std::unique_ptr<Executor>> rail_executors_;
   std::vector<std::unique_ptr<Port>> ports_;
+  const std::shared_ptr<ConnectLimit> connects_ = std::make_shared<ConnectLimit>();
   const NodeIdentity identity_;
   RegionRegistry registry_;
   std::unique_ptr<SlabPool> memory_;

@@ -58,7 +58,8 @@ struct FetchOptions {
   Integrity integrity = Integrity::kXxh3;
   AnswerEncoding encoding = AnswerEncoding::kParts;  // kRuns from a holder that knows nothing else
   Duration deadline = std::chrono::seconds(60);
-  CancelToken cancel;  // pulling it ends the fetch, once it is quiescent
+  bool retry_on_survivors = false;  // see ReadRequest::retry_on_survivors
+  CancelToken cancel;               // pulling it ends the fetch, once it is quiescent
 };
 
 }  // namespace corail

@@ -1,7 +1,5 @@
 #include "engine/rail/rail.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <array>
 #include <asio/post.hpp>
@@ -10,81 +8,64 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/rail/rail_attachment.h"
 
 namespace corail {
 
 /// Slices handed to the transport in one call, at most (I8).
 constexpr std::size_t kMaxPostBatch = 16;
 
-namespace {
-
-/// Only the transport's faults are the path's; a flush is somebody's fence (contract 6).
-bool is_path_fault(const Error& error) {
-  return error.error_class() == ErrorClass::kTransport && error.code() != Errc::kFlushed;
+void Rail::Attachment::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
+  Rail& rail = rail_;
+  const auto posted = std::find_if(
+      rail.posted_.begin(), rail.posted_.end(),
+      [&](const Posted& entry) { return entry.attachment == this && entry.tag == slice.tag; });
+  CORAIL_CHECK(posted != rail.posted_.end(), "a slice has one outcome");
+  *posted = rail.posted_.back();
+  rail.posted_.pop_back();
+  rail.bytes_in_flight_ -= slice.length;
+  bytes_in_flight_ -= slice.length;
+  --slices_in_flight_;
+  if (outcome.ok()) rail.counters_.bytes += slice.length;
+  // Before the share learns of it: what it does next depends on whether the rail lives.
+  rail.judge(outcome);
+  dry_ = false;
+  // Posting from inside an outcome would re-enter the transport: the pump runs later, once per
+  // batch.
+  rail.schedule_pump();
+  if (source_ != nullptr) {
+    source_->on_outcome(slice, std::move(outcome));
+  } else if (slices_in_flight_ == 0) {
+    rail.forget(*this);
+  }
 }
 
-}  // namespace
-
-/// Stands between the transport and a share: frees the rail's window before the share learns of an
-/// outcome.
-class Rail::Attachment final : public SliceSink {
- public:
-  Attachment(Rail& rail, SliceSource& source) : rail_(rail), source_(&source) {}
-
-  void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override {
-    if (source_ != nullptr) source_->on_landed(slice, from, to);
-  }
-
-  void on_outcome(const Slice& slice, Result<void> outcome) noexcept override {
-    rail_.bytes_in_flight_ -= slice.length;
-    --rail_.slices_in_flight_;
-    bytes_in_flight_ -= slice.length;
-    --slices_in_flight_;
-    if (outcome.ok()) {
-      rail_.counters_.bytes += slice.length;
-    } else if (is_path_fault(outcome.error())) {
-      ++rail_.counters_.errors;
-    }
-    dry_ = false;
-    // Posting from inside an outcome would re-enter the transport: the pump runs later, once per
-    // batch.
-    rail_.schedule_pump();
-    if (source_ != nullptr) {
-      source_->on_outcome(slice, std::move(outcome));
-    } else if (slices_in_flight_ == 0) {
-      rail_.forget(*this);
-    }
-  }
-
-  Rail& rail_;
-  SliceSource* source_;  // null once abandoned
-  std::uint64_t bytes_in_flight_ = 0;
-  std::uint64_t turn_bytes_ = 0;  // posted; equal for shares that have had equal turns
-  std::uint32_t slices_in_flight_ = 0;
-  Duration submit_time_{};
-  bool dry_ = false;  // had nothing when it was asked last
-};
-
 Rail::Rail(std::string name, asio::any_io_executor executor, Clock& clock,
-           std::unique_ptr<Transport> transport, RailWindow window)
+           MakeTransport make_transport, RailWindow window, RailOptions options)
     : name_(std::move(name)),
       executor_(std::move(executor)),
       clock_(clock),
-      transport_(std::move(transport)),
+      make_transport_(std::move(make_transport)),
       window_(window),
+      options_(std::move(options)),
+      transport_(make_transport_ ? make_transport_() : nullptr),
+      health_(options_.health, options_.port.get()),
+      watchdog_(clock.make_timer(executor_)),
+      rest_timer_(clock.make_timer(executor_)),
+      life_changed_(executor_),
       close_changed_(executor_),
       scope_(executor_),
       self_(std::make_shared<Rail*>(this)) {}
 
+Rail::Rail(std::string name, asio::any_io_executor executor, Clock& clock,
+           std::unique_ptr<Transport> transport, RailWindow window)
+    : Rail(std::move(name), std::move(executor), clock, MakeTransport(), window, RailOptions()) {
+  transport_ = std::move(transport);
+}
+
 Rail::~Rail() {
   CORAIL_CHECK(attachments_.empty(), "a rail outlives every read that uses it (I6)");
   *self_ = nullptr;
-}
-
-Task<Result<void>> Rail::connect(RailEndpoint remote, TimePoint deadline) {
-  auto connected = co_await transport_->connect(std::move(remote), deadline);
-  if (!connected) co_return std::move(connected).error().at(Stage::kConnect).on_rail(name_);
-  co_return ok_result();
 }
 
 Rail::Attachment* Rail::find(const SliceSource& source) const noexcept {
@@ -94,8 +75,13 @@ Rail::Attachment* Rail::find(const SliceSource& source) const noexcept {
   return nullptr;
 }
 
-void Rail::attach(SliceSource& source) {
+Result<void> Rail::attach(SliceSource& source) {
   CORAIL_CHECK(find(source) == nullptr, "a share is attached once");
+  const RailStatus now = status();
+  if (now.state != RailState::kReady) {
+    return Error(Errc::kConnectionLost, Stage::kSubmit, "the rail is not ready: " + now.why)
+        .on_rail(name_);
+  }
   auto attachment = std::make_unique<Attachment>(*this, source);
   // A new share comes next, but has no claim to what the others got before it. What they have in
   // flight they do not have yet.
@@ -108,6 +94,14 @@ void Rail::attach(SliceSource& source) {
   }
   attachments_.push_back(std::move(attachment));
   pump();
+  return ok_result();
+}
+
+void Rail::ask_again(SliceSource& source) {
+  Attachment* attachment = find(source);
+  CORAIL_CHECK(attachment != nullptr, "only an attached share is asked");
+  attachment->dry_ = false;
+  schedule_pump();
 }
 
 void Rail::detach(SliceSource& source) {
@@ -126,6 +120,7 @@ void Rail::abandon(SliceSource& source) {
 
 void Rail::forget(const Attachment& attachment) {
   attachments_.remove_if([&](const auto& entry) { return entry.get() == &attachment; });
+  if (attachments_.empty()) life_changed_.notify();
 }
 
 Duration Rail::submit_time(const SliceSource& source) const {
@@ -136,40 +131,12 @@ Duration Rail::submit_time(const SliceSource& source) const {
 Task<Result<void>> Rail::fence(SliceSource& source, TimePoint deadline) {
   Attachment* attachment = find(source);
   CORAIL_CHECK(attachment != nullptr, "only an attached share can be fenced");
+  const std::uint64_t generation = health_.generation();
+  // What it flushes, also of others, is our doing.
+  health_.fence_began(generation);
   auto fenced = co_await transport_->fence(*attachment, deadline);
+  health_.fence_ended(generation);
   if (!fenced) co_return std::move(fenced).error().on_rail(name_);
-  co_return ok_result();
-}
-
-void Rail::begin_close() {
-  if (std::exchange(closing_, true)) return;
-  scope_.spawn(close_transport());
-}
-
-Task<void> Rail::close_transport() {
-  co_await transport_->close();
-  closed_ = true;
-  close_changed_.notify();
-}
-
-Task<Result<void>> Rail::close() {
-  begin_close();
-  bool expired = false;
-  const auto timer = clock_.make_timer(executor_);
-  timer->wait_until(clock_.now() + kRailCloseTime, [this, &expired](bool) {
-    expired = true;
-    close_changed_.notify();
-  });
-  while (!closed_ && !expired) co_await close_changed_.wait();
-  if (!closed_) {
-    co_return Error(
-        Errc::kStuck, Stage::kClose,
-        fmt::format("the rail's device has not closed it within {} s; check the device, and "
-                    "restart this process to have its memory back",
-                    std::chrono::duration_cast<std::chrono::seconds>(kRailCloseTime).count()))
-        .on_rail(name_);
-  }
-  co_await scope_.join();
   co_return ok_result();
 }
 
@@ -199,8 +166,10 @@ std::uint64_t Rail::whole_slice() const noexcept {
 }
 
 bool Rail::has_room() const noexcept {
-  if (slices_in_flight_ == 0) return true;
-  if (slices_in_flight_ >= capabilities().max_slices) return false;
+  if (posted_.empty()) return true;
+  if (posted_.size() >= capabilities().max_slices) return false;
+  // One slice is the probe; the others wait for what becomes of it.
+  if (health_.breaker() == BreakerState::kHalfOpen) return false;
   // Only for a whole slice: a window that is nearly full would cut crumbs.
   return bytes_in_flight_ + whole_slice() <= window_.bytes;
 }
@@ -215,6 +184,7 @@ void Rail::pump() {
 
 void Rail::post_batch(Attachment& attachment) {
   const TimePoint begin = machine_now();
+  const TimePoint now = clock_.now();
   const std::uint64_t limit = whole_slice();
   std::array<Slice, kMaxPostBatch> batch;
   std::size_t count = 0;
@@ -227,14 +197,15 @@ void Rail::post_batch(Attachment& attachment) {
       break;
     }
     batch[count++] = *slice;
+    posted_.push_back({&attachment, slice->tag, now});
     bytes_in_flight_ += slice->length;
-    ++slices_in_flight_;
     attachment.turn_bytes_ += slice->length;
     attachment.bytes_in_flight_ += slice->length;
     ++attachment.slices_in_flight_;
     ++counters_.reads;
   }
   if (count > 0) {
+    if (!watching_) arm_watchdog(now + options_.watchdog);
     transport_->post(attachment.source_->context(), std::span(batch.data(), count), attachment);
   }
   attachment.submit_time_ += machine_now() - begin;

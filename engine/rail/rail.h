@@ -1,33 +1,27 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
-#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
 #include "engine/exec/event.h"
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
+#include "engine/rail/health.h"
+#include "engine/rail/rail_options.h"
+#include "engine/rail/rail_status.h"
 #include "engine/rail/slice_source.h"
 #include "engine/rail/transport.h"
 
 namespace corail {
 
-/// How much a rail may have posted and not landed. The bound is what makes the wait of a cancel
-/// bounded (contract 3).
-struct RailWindow {
-  std::uint64_t bytes = 0;
-  std::uint64_t max_slice_bytes = 0;
-};
-
-/// How long a rail's transport may take to close; contract 4 has no step behind it.
-inline constexpr Duration kRailCloseTime = std::chrono::seconds(5);
-
-/// What a rail has done so far.
+/// What a rail has done so far, over all its generations.
 struct RailCounters {
   std::uint64_t bytes = 0;   // of slices that landed whole
   std::uint64_t reads = 0;   // slices posted
@@ -38,11 +32,22 @@ struct RailCounters {
 /// shares; the rail pulls slices from them as the window frees up, in turns of equal bytes, so that
 /// a small read does not wait behind a big one.
 ///
-/// Owned by the peer's rail set; used on the port's executor only. A share must be detached, and
-/// the rail closed with success, before either is destroyed. The clock outlives it. A cancel does
-/// not reach in here: the share stops handing out slices and asks for a fence.
+/// A rail that fails takes no new shares, waits for those it has to end, and is rebuilt with a
+/// fresh transport as soon as its breaker lets it. The watchdog fails it, too, once a slice is too
+/// old.
+///
+/// Owned by the peer's rail set; used on the port's executor only, but for what says otherwise. A
+/// share must be detached, and the rail closed with success, before either is destroyed. The clock
+/// outlives it. A cancel does not reach in here: the share stops handing out slices and asks for a
+/// fence.
 class Rail {
  public:
+  using MakeTransport = std::function<std::unique_ptr<Transport>()>;
+
+  /// `make_transport` is called for every generation.
+  Rail(std::string name, asio::any_io_executor executor, Clock& clock, MakeTransport make_transport,
+       RailWindow window, RailOptions options);
+  /// A rail with this one transport: once lost, it stays so.
   Rail(std::string name, asio::any_io_executor executor, Clock& clock,
        std::unique_ptr<Transport> transport, RailWindow window);
   ~Rail();
@@ -51,14 +56,23 @@ class Rail {
 
   const std::string& name() const noexcept { return name_; }
   asio::any_io_executor executor() const { return executor_; }
-  bool usable() const noexcept { return transport_->usable(); }
-  const Capabilities& capabilities() const noexcept { return transport_->capabilities(); }
+  /// Any thread. Whether a read may start on it, and why not.
+  RailStatus status() const { return status_.read(); }
+  bool usable() const noexcept { return transport_ != nullptr && transport_->usable(); }
+  /// Any thread, once connected: the same for all generations.
+  const Capabilities& capabilities() const noexcept { return capabilities_; }
   const RailCounters& counters() const noexcept { return counters_; }
+  const RailHealth& health() const noexcept { return health_; }
 
+  /// Once only. From its success on the rail looks after itself.
   Task<Result<void>> connect(RailEndpoint remote, TimePoint deadline);
 
-  /// Starts to pull slices from the share. It must stay alive until detach().
-  void attach(SliceSource& source);
+  /// Starts to pull slices from the share. It must stay alive until detach(). Fails with
+  /// kConnectionLost where the rail is not ready.
+  Result<void> attach(SliceSource& source);
+
+  /// A share that had no slice when it was asked has one again.
+  void ask_again(SliceSource& source);
 
   /// Ends pulling. Every slice of the share must have had its outcome.
   void detach(SliceSource& source);
@@ -74,8 +88,14 @@ class Rail {
   /// See Transport::fence.
   Task<Result<void>> fence(SliceSource& source, TimePoint deadline);
 
-  /// Closes the transport, beside the caller: every posted slice gets its outcome, unless the
-  /// device hangs. Idempotent.
+  /// Closes the transport beside the caller, because of a fence that failed so: every posted slice
+  /// gets its outcome, unless the device hangs. The rail is rebuilt.
+  void give_up(const Error& why);
+
+  /// The port's health has changed.
+  void port_changed();
+
+  /// Closes the rail for good, beside the caller. Idempotent.
   void begin_close();
 
   /// The same, and returns when it is done. Fails with kStuck when the transport has not closed
@@ -85,7 +105,9 @@ class Rail {
 
  private:
   class Attachment;
+  struct Posted;
 
+  // Posting: rail.cc.
   Attachment* find(const SliceSource& source) const noexcept;
   void forget(const Attachment& attachment);
   Attachment* next_in_turn() const noexcept;
@@ -94,23 +116,57 @@ class Rail {
   void schedule_pump();
   void pump();
   void post_batch(Attachment& attachment);
+
+  // Health: rail_faults.cc.
+  void judge(const Result<void>& outcome);
+  void path_failed(const Error& why);
+  void lose(const Error& why);
+  void tell(RailState state, std::string why);
+  void transport_lost();
+  void arm_watchdog(TimePoint when);
+  void watch();
+
+  // Life: rail_life.cc.
+  Task<void> live();
+  Task<void> rebuild();
+  Task<void> rest();
+  Task<Result<void>> try_connect(TimePoint deadline);
+  Task<Result<void>> take_turn(TimePoint deadline);
+  Result<void> check_connected() const;
+  void start_closing_transport();
   Task<void> close_transport();
+  bool port_active() const noexcept;
+  std::function<void()> wake_life() const;
 
   const std::string name_;
   const asio::any_io_executor executor_;
   Clock& clock_;
-  const std::unique_ptr<Transport> transport_;
+  const MakeTransport make_transport_;  // null: never rebuilt
   const RailWindow window_;
+  const RailOptions options_;
+  std::unique_ptr<Transport> transport_;  // null between two generations
+  Capabilities capabilities_;
+  RailStatusBoard status_;
+  RailHealth health_;
+  RailEndpoint remote_;
   std::list<std::unique_ptr<Attachment>> attachments_;
+  std::vector<Posted> posted_;  // without an outcome, in no order
   RailCounters counters_;
   std::uint64_t bytes_in_flight_ = 0;
-  std::uint32_t slices_in_flight_ = 0;
   bool pump_scheduled_ = false;
+  bool lost_ = false;               // this generation: it drains
+  bool transport_closing_ = false;  // likewise
+  bool transport_closed_ = false;
+  bool living_ = false;  // live() runs
   bool closing_ = false;
-  bool closed_ = false;
+  const std::unique_ptr<Timer> watchdog_;
+  bool watching_ = false;
+  const std::unique_ptr<Timer> rest_timer_;
+  std::unique_ptr<ConnectLimit::Turn> turn_;
+  Event life_changed_;  // for live(), and for connect() before it
   Event close_changed_;
-  TaskScope scope_;  // closing
-  /// Keeps a scheduled pump from touching a rail that is gone.
+  TaskScope scope_;  // closing transports, live()
+  /// Keeps what is queued or armed from touching a rail that is gone.
   std::shared_ptr<Rail*> self_;
 };
 

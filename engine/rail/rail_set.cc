@@ -44,7 +44,7 @@ RailSet::~RailSet() { CORAIL_CHECK(rails_.empty(), "a rail set is closed before 
 
 Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
                                  std::vector<RailEndpoint> remotes, RailWindow window,
-                                 TimePoint deadline) {
+                                 RailOptions options, TimePoint deadline) {
   CORAIL_CHECK(!ports.empty() && !remotes.empty(), "a rail has two ends");
   CORAIL_CHECK(rails_.empty(), "a rail set is opened once");
   const std::size_t count = std::max(ports.size(), remotes.size());
@@ -59,8 +59,9 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
     const Port& port = *ports[i % ports.size()];
     const RailEndpoint& remote = remotes[i % remotes.size()];
     const asio::any_io_executor executor = port.executor().asio_executor();
+    Rail::MakeTransport make_transport = [&port] { return port.make_transport(); };
     rails_.push_back(std::make_unique<Rail>(pair_name(port, remote), executor, port.clock(),
-                                            port.make_transport(), window));
+                                            std::move(make_transport), window, options));
     branches.emplace_back(executor, connect_rail(rails_.back().get(), remote, deadline));
   }
   auto results = co_await when_all(std::move(branches), std::function<void(const Error&)>());

@@ -30,9 +30,11 @@ class RailSet {
   /// Opens a rail for every pair of ports. Pairs are made by index modulo, so that every port of
   /// both sides is used although their numbers differ. All connect at once; if one fails the others
   /// are closed and the first error is returned. Fails with kIncompatible, before any connects,
-  /// where the ports of a pair are of different transports. Once only.
+  /// where the ports of a pair are of different transports. From its success on, a rail that is
+  /// lost is rebuilt. Once only.
   Task<Result<void>> open(std::span<const std::unique_ptr<Port>> ports,
-                          std::vector<RailEndpoint> remotes, RailWindow window, TimePoint deadline);
+                          std::vector<RailEndpoint> remotes, RailWindow window, RailOptions options,
+                          TimePoint deadline);
 
   std::span<const std::unique_ptr<Rail>> rails() const noexcept { return rails_; }
   std::vector<std::string> names() const;

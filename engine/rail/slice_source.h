@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/base/result.h"
 #include "engine/rail/slice.h"
 
 namespace corail {
@@ -15,6 +16,10 @@ class SliceSource : public SliceSink {
   /// The next slice to post, at most `max_bytes` long, or nothing when there is none now. Once
   /// nothing was returned the rail asks again only after an outcome of this source.
   virtual std::optional<Slice> next(std::uint64_t max_bytes) noexcept = 0;
+
+  /// The rail is out of use, and the outcomes of what is posted may never come by themselves: fence
+  /// it. Nothing posted: the share will have no more of this rail.
+  virtual void on_rail_failed(const Error& why) noexcept = 0;
 
   virtual ReadContext context() const noexcept = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -22,6 +23,8 @@ struct Capabilities {
   /// Whether a fence flushes its own sink's slices only. Where not, it is the last resort.
   bool fence_is_local = false;
   bool needs_registration = false;  // whether destinations must lie in registered memory
+
+  bool operator==(const Capabilities&) const = default;
 };
 
 /// THE seam below the engine: one rail's connection to its peer port, whatever carries the bytes.
@@ -56,6 +59,11 @@ class Transport {
   /// path or the peer can stop it; a device that hangs can, and then it never returns: whoever
   /// waits for it bounds the wait (Rail::close).
   virtual Task<void> close() = 0;
+
+  /// `lost` is to be called when usable() turns false, unless close() did it; also while nothing is
+  /// posted, which no outcome would tell. Before connect(). A transport that cannot notice it
+  /// ignores this: the next slices tell.
+  virtual void when_lost(std::function<void()> /*lost*/) {}
 
   /// Whether slices posted now have a chance; false after a channel was lost.
   virtual bool usable() const noexcept = 0;

@@ -21,9 +21,25 @@ RailShare::RailShare(SharedRead& read, Rail& rail, std::vector<std::uint64_t> re
   in_flight_.reserve(rail.capabilities().max_slices);
 }
 
+namespace {
+
+bool is_path_fault(const Error& error) { return error.error_class() == ErrorClass::kTransport; }
+
+}  // namespace
+
 Task<Result<void>> RailShare::run() {
+  auto attached = rail_.attach(*this);
+  if (attached) {
+    co_await pull();
+  } else {
+    // The rail was lost since the read has begun.
+    fail(std::move(attached).error());
+  }
+  co_return conclude();
+}
+
+Task<void> RailShare::pull() {
   running_ = true;
-  rail_.attach(*this);
   while (!done() && !stuck_) {
     co_await changed_.wait();
     if (giving_up() && !in_flight_.empty()) co_await make_quiescent();
@@ -32,11 +48,36 @@ Task<Result<void>> RailShare::run() {
   submit_time_ = rail_.submit_time(*this);
   if (stuck_) {
     rail_.abandon(*this);
-    co_return std::move(*stuck_).on_rail(rail_.name());
+  } else {
+    rail_.detach(*this);
   }
-  rail_.detach(*this);
-  if (failure_) co_return std::move(*failure_).on_rail(rail_.name());
-  co_return ok_result();
+}
+
+Result<void> RailShare::conclude() {
+  if (stuck_) return std::move(*stuck_).on_rail(rail_.name());
+  if (!failure_) return ok_result();
+  Error error = std::move(*failure_).on_rail(rail_.name());
+  failure_ = error;
+  if (!give_back()) return error;
+  lost_ = std::move(error);
+  return ok_result();
+}
+
+bool RailShare::give_back() {
+  if (!read_.retry || !is_path_fault(*failure_)) return false;
+  if (read_.stopped.load(std::memory_order_acquire)) return false;
+  // The last one has nobody to give to.
+  if (read_.survivors.fetch_sub(1, std::memory_order_acq_rel) == 1) return false;
+  if (verifier_) {
+    for (const LostCut& cut : unlanded_) verifier_->restart(cut.linear, cut.linear + cut.length);
+  }
+  for (const Flushed& waiting : flushed_) {
+    unlanded_.push_back({waiting.slice.tag, waiting.slice.length});
+  }
+  if (!unlanded_.empty()) read_.attempts.fetch_add(1, std::memory_order_relaxed);
+  read_.returned.give_back(unlanded_);
+  read_.wake();
+  return true;
 }
 
 Task<void> RailShare::make_quiescent() {
@@ -52,7 +93,7 @@ Task<void> RailShare::make_quiescent() {
   if (fenced) co_return;
   // Without the device nothing of it writes any more. Closing gives every slice its outcome, and is
   // waited for as long as a fence.
-  rail_.begin_close();
+  rail_.give_up(fenced.error());
   co_await wait_for_outcomes(clock_.now() + fence_deadline_);
   if (!in_flight_.empty()) {
     ++errors_;
@@ -76,13 +117,27 @@ void RailShare::stop_requested() {
   if (running_) changed_.notify();
 }
 
+void RailShare::look_again() {
+  if (!running_) return;
+  rail_.ask_again(*this);
+  changed_.notify();
+}
+
+void RailShare::on_rail_failed(const Error& why) noexcept {
+  if (!running_ || done()) return;
+  fail(why);
+  changed_.notify();
+}
+
 bool RailShare::giving_up() const noexcept {
   return failure_.has_value() || read_.stopped.load(std::memory_order_acquire);
 }
 
 bool RailShare::done() const noexcept {
   if (!in_flight_.empty()) return false;
-  return giving_up() || (exhausted_ && flushed_.empty());
+  if (giving_up()) return true;
+  // Where slices may be given back, somebody has to be there to take them.
+  return flushed_.empty() && (read_.retry ? read_.all_landed() : exhausted_);
 }
 
 bool RailShare::has_fair_part() const noexcept {
@@ -97,7 +152,7 @@ bool RailShare::has_fair_part() const noexcept {
   const auto landed_here = static_cast<double>(landed_bytes_) + slice;
   const auto landed =
       static_cast<double>(read_.landed_bytes.load(std::memory_order_relaxed)) + slice * read_.rails;
-  const auto left = static_cast<double>(read_.cursor.remaining());
+  const auto left = static_cast<double>(read_.cursor.remaining() + read_.returned.bytes());
   return static_cast<double>(own) >= left * landed_here / landed;
 }
 
@@ -110,7 +165,7 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
     return again.slice;
   }
   if (has_fair_part()) return std::nullopt;
-  const std::optional<SliceCursor::Cut> cut = read_.cursor.take(max_bytes);
+  const std::optional<SliceCursor::Cut> cut = take(max_bytes);
   if (!cut) {
     exhausted_ = true;
     changed_.notify();
@@ -127,6 +182,16 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.tag = cut->linear;
   started(slice, 0);
   return slice;
+}
+
+std::optional<SliceCursor::Cut> RailShare::take(std::uint64_t max_bytes) noexcept {
+  auto cut = read_.cursor.take(max_bytes);
+  if (cut || !read_.retry) return cut;
+  cut = read_.returned.take(max_bytes);
+  if (!cut) return cut;
+  ++retried_slices_;
+  retried_bytes_ += cut->length;
+  return cut;
 }
 
 void RailShare::started(const Slice& slice, std::uint32_t reposts) {
@@ -149,12 +214,17 @@ RailShare::Progress RailShare::ended(const Slice& slice) noexcept {
 }
 
 void RailShare::fail(Error error) noexcept {
-  if (error.error_class() == ErrorClass::kTransport) ++errors_;
-  if (!failure_) failure_ = std::move(error).at(Stage::kWait);
+  const bool path = is_path_fault(error);
+  if (path) ++errors_;
+  // What others cannot make good for outweighs what they can.
+  const bool outweighs = failure_ && read_.retry && !path && is_path_fault(*failure_);
+  if (!failure_ || outweighs) failure_ = std::move(error).at(Stage::kWait);
 }
 
 void RailShare::hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept {
-  if (!verifier_ || giving_up()) return;
+  if (!verifier_ || read_.stopped.load(std::memory_order_acquire)) return;
+  // Where what has landed is kept, also of a share that fails.
+  if (failure_ && !read_.retry) return;
   // What our own code costs passes on the machine's clock, also where time is virtual.
   const TimePoint begin = machine_now();
   verifier_->landed(slice.tag + from, slice.tag + to);
@@ -169,18 +239,18 @@ void RailShare::on_landed(const Slice& slice, std::uint64_t from, std::uint64_t 
   hash(slice, from, to);
 }
 
-void RailShare::flushed(const Slice& slice, std::uint32_t reposts) noexcept {
+bool RailShare::post_again(const Slice& slice, std::uint32_t reposts) noexcept {
   if (!rail_.usable()) {
     // Posted again it would be flushed again, for ever.
     fail(Error(Errc::kConnectionLost, "the rail went down while slices were posted on it"));
-    return;
+    return false;
   }
   if (reposts >= kMaxRepostsPerSlice) {
     fail(Error(Errc::kRailFailed,
                fmt::format("a slice of {} bytes was flushed {} times although nobody here gave it "
                            "up; check the rail's device and the holder",
                            slice.length, reposts + 1)));
-    return;
+    return false;
   }
   // Not a failure: whoever fenced did it for a read of his own. Its bytes count when they land
   // again.
@@ -189,11 +259,19 @@ void RailShare::flushed(const Slice& slice, std::uint32_t reposts) noexcept {
   again.slice = slice;
   again.reposts = reposts;
   flushed_.push_back(again);
+  return true;
+}
+
+void RailShare::landed(const Slice& slice) noexcept {
+  landed_bytes_ += slice.length;
+  read_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
+  if (read_.retry && read_.all_landed()) read_.wake();
 }
 
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
   const Progress progress = ended(slice);
   const bool reports = rail_.capabilities().reports_landing;
+  bool settled = false;
   if (outcome.ok() && reports && progress.landed != slice.length) {
     // A device that says it is done although it is not (I3). Hashing would find it as well, but not
     // every read is hashed.
@@ -203,14 +281,15 @@ void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
                     slice.length, progress.landed)));
   } else if (outcome.ok()) {
     if (!reports) hash(slice, 0, slice.length);
-    landed_bytes_ += slice.length;
-    read_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
+    landed(slice);
+    settled = true;
   } else if (outcome.error().code() != Errc::kFlushed) {
     fail(std::move(outcome).error());
   } else if (!giving_up()) {
     // Else by our own fence, or by one that came first.
-    flushed(slice, progress.reposts);
+    settled = post_again(slice, progress.reposts);
   }
+  if (!settled) unlanded_.push_back({slice.tag, slice.length});
   if (in_flight_.empty() || failure_) changed_.notify();
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,46 +9,16 @@
 #include "engine/base/result.h"
 #include "engine/exec/event.h"
 #include "engine/exec/task.h"
-#include "engine/plan/block_plan.h"
-#include "engine/plan/slice_cursor.h"
 #include "engine/rail/rail.h"
 #include "engine/read/integrity.h"
+#include "engine/read/returned_cuts.h"
+#include "engine/read/shared_read.h"
 
 namespace corail {
 
 /// How often one slice may be flushed by others and be posted again; once more is a rail that
 /// flushes for no reason, and would for ever (I8).
 inline constexpr std::uint32_t kMaxRepostsPerSlice = 64;
-
-/// std::hardware_destructive_interference_size depends on compiler flags, so GCC warns of it in
-/// headers.
-inline constexpr std::size_t kCacheLineBytes = 64;
-
-/// What all shares of one read have in common. Immutable but for the cursor and the stop flag (I7).
-/// Owned by the read session, whose frame outlives every share's run.
-struct SharedRead {
-  SharedRead(std::shared_ptr<const BlockPlan> read_plan, std::vector<std::byte*> bases,
-             ReadContext read_context, std::uint64_t max_slice, std::uint32_t rail_count)
-      : plan(std::move(read_plan)),
-        chunk_bases(std::move(bases)),
-        context(read_context),
-        rails(rail_count),
-        max_slice_bytes(max_slice),
-        cursor(*plan, max_slice, rail_count) {}
-
-  const std::shared_ptr<const BlockPlan> plan;
-  const std::vector<std::byte*> chunk_bases;  // by index in plan->chunks(); pinned by the session
-  const ReadContext context;
-  const std::uint32_t rails;
-  const std::uint64_t max_slice_bytes;
-  // Each in a cache line of its own: every rail's thread takes slices and counts, and all look at
-  // the flag for each slice.
-  alignas(kCacheLineBytes) SliceCursor cursor;
-  /// Over all rails: by what part each is of it, they share.
-  alignas(kCacheLineBytes) std::atomic<std::uint64_t> landed_bytes{0};
-  /// The epoch was bumped: post nothing more.
-  alignas(kCacheLineBytes) std::atomic<bool> stopped{false};
-};
 
 /// One read's part on one rail: takes slices from the read's cursor while the rail's window has
 /// room, hashes what landed, and counts. "The first that is free takes the next" makes a fast rail
@@ -60,6 +28,9 @@ struct SharedRead {
 /// the session's join, on the rail's executor, and returns only when every slice has had its
 /// outcome. A cancel sets SharedRead::stopped and calls stop_requested(), which makes run() climb
 /// the ladder of contract 4: wait where a fence would harm others, fence, close.
+///
+/// Where the read retries, a share whose path fails does the same, and then gives back what it had
+/// and has not landed; the others stay until all bytes have.
 class RailShare final : public SliceSource {
  public:
   /// `region_keys` are the rail's, by index in the region table, for every region of the plan;
@@ -69,11 +40,19 @@ class RailShare final : public SliceSource {
 
   /// Fails with the rail's first failure, the holder's refusal, or kStuck when not even closing the
   /// rail made it quiescent: only then may something still write, and the destination is to be kept
-  /// for ever. A share that was stopped ends in success: the session knows why it stopped.
+  /// for ever. A share that was stopped ends in success: the session knows why it stopped. So does
+  /// one that gave its slices back, see lost().
   Task<Result<void>> run();
 
   /// On the rail's executor, once SharedRead::stopped is set; also after run() has returned.
   void stop_requested();
+  /// On the rail's executor: slices were given back, or the last byte has landed. Likewise.
+  void look_again();
+
+  /// Why the share gave its slices back; nothing where it did not.
+  const std::optional<Error>& lost() const noexcept { return lost_; }
+  std::uint64_t retried_slices() const noexcept { return retried_slices_; }
+  std::uint64_t retried_bytes() const noexcept { return retried_bytes_; }
 
   std::uint64_t landed_bytes() const noexcept { return landed_bytes_; }
   std::uint64_t reads_posted() const noexcept { return reads_posted_; }
@@ -87,6 +66,7 @@ class RailShare final : public SliceSource {
   ReadContext context() const noexcept override { return read_.context; }
   void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override;
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override;
+  void on_rail_failed(const Error& why) noexcept override;
 
  private:
   /// What became of a posted slice so far.
@@ -105,9 +85,14 @@ class RailShare final : public SliceSource {
   bool giving_up() const noexcept;
   bool has_fair_part() const noexcept;
   bool done() const noexcept;
+  Task<void> pull();
+  Result<void> conclude();
+  bool give_back();
+  std::optional<SliceCursor::Cut> take(std::uint64_t max_bytes) noexcept;
   void started(const Slice& slice, std::uint32_t reposts);
   Progress ended(const Slice& slice) noexcept;
-  void flushed(const Slice& slice, std::uint32_t reposts) noexcept;
+  bool post_again(const Slice& slice, std::uint32_t reposts) noexcept;
+  void landed(const Slice& slice) noexcept;
   void fail(Error error) noexcept;
   void hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept;
   Task<void> make_quiescent();
@@ -122,11 +107,15 @@ class RailShare final : public SliceSource {
   Event changed_;
   std::vector<Flushed> flushed_;
   std::vector<Progress> in_flight_;
+  std::vector<LostCut> unlanded_;  // ended without having landed, and not to be posted here again
   std::optional<Error> failure_;
+  std::optional<Error> lost_;
   std::optional<Error> stuck_;
   std::uint64_t landed_bytes_ = 0;
   std::uint64_t reads_posted_ = 0;
   std::uint64_t errors_ = 0;
+  std::uint64_t retried_slices_ = 0;
+  std::uint64_t retried_bytes_ = 0;
   bool exhausted_ = false;
   bool running_ = false;
   Duration submit_time_{};

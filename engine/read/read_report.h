@@ -31,6 +31,9 @@ struct RailReport {
   std::uint64_t bytes = 0;   // landed through this rail
   std::uint64_t reads = 0;   // slices posted on it
   std::uint64_t errors = 0;  // slices that it failed
+  /// Why it was skipped, being down when the read began, or did not see its end; empty: it took
+  /// part.
+  std::string down{};
 };
 
 /// What a read did, counted by the engine; every figure is measured where the thing happens.
@@ -44,6 +47,9 @@ struct ReadReport {
   std::uint64_t needed_bytes = 0;
   std::uint64_t read_bytes = 0;
   std::uint64_t verified_bytes = 0;
+  std::uint32_t attempts = 1;        // more than one: slices of a rail that failed were retried
+  std::uint64_t retried_slices = 0;  // posted once more, on another rail
+  std::uint64_t retried_bytes = 0;
   Duration verify_cpu{};  // hashing on the receiving threads, machine time, summed over the rails
   std::vector<RailReport> rails;
 };

@@ -33,24 +33,50 @@ ReadSession::ReadSession(asio::any_io_executor home, Clock& clock, Owner& owner,
       clock_(clock),
       owner_(owner),
       request_(std::move(request)),
-      shared_(request_.plan, bases_of(request_.chunks), ReadContext{request_.read, state_.epoch()},
-              request_.max_slice_bytes, static_cast<std::uint32_t>(request_.rails.size())),
       scope_(home_),
       self_(std::make_shared<ReadSession*>(this)) {}
 
 ReadSession::~ReadSession() { *self_ = nullptr; }
 
+Result<void> ReadSession::choose_rails() {
+  std::string reasons;
+  for (const Rail* rail : request_.rails) {
+    RailStatus status = rail->status();
+    skipped_.emplace_back();
+    if (status.state == RailState::kReady) continue;
+    reasons +=
+        fmt::format("; {}: {} (breaker {})", rail->name(), status.why, to_string(status.breaker));
+    skipped_.back() = std::move(status.why);
+  }
+  const bool any = std::any_of(skipped_.begin(), skipped_.end(),
+                               [](const auto& why) { return !why.has_value(); });
+  if (any) return ok_result();
+  return Error(
+      Errc::kConnectionLost, Stage::kSubmit,
+      fmt::format("none of the {} rails to the holder is ready{}", skipped_.size(), reasons));
+}
+
 void ReadSession::build_shares() {
+  const auto rails = std::count(skipped_.begin(), skipped_.end(), std::nullopt);
+  shared_ = std::make_unique<SharedRead>(
+      request_.plan, bases_of(request_.chunks), ReadContext{request_.read, state_.epoch()},
+      request_.max_slice_bytes, static_cast<std::uint32_t>(rails), request_.retry_on_survivors);
+  shared_->wake = [this] {
+    for (const auto& share : shares_) {
+      asio::post(share->rail().executor(), [share] { share->look_again(); });
+    }
+  };
   shares_.reserve(request_.rails.size());
   request_.region_keys.resize(request_.rails.size());
   for (std::size_t i = 0; i < request_.rails.size(); ++i) {
+    if (skipped_[i]) continue;
     std::unique_ptr<BlockVerifier> verifier;
     if (request_.expectation) {
-      verifier = std::make_unique<BlockVerifier>(request_.plan, shared_.chunk_bases);
+      verifier = std::make_unique<BlockVerifier>(request_.plan, shared_->chunk_bases);
     }
-    shares_.push_back(
-        std::make_shared<RailShare>(shared_, *request_.rails[i], std::move(request_.region_keys[i]),
-                                    std::move(verifier), clock_, request_.fence_deadline));
+    shares_.push_back(std::make_shared<RailShare>(
+        *shared_, *request_.rails[i], std::move(request_.region_keys[i]), std::move(verifier),
+        clock_, request_.fence_deadline));
   }
 }
 
@@ -59,7 +85,7 @@ void ReadSession::stop(Error reason) {
   // atomic by then, and nobody would join the notice to the owner.
   if (!posting_ || reason_ || !state_.try_cancel()) return;
   reason_ = std::move(reason);
-  shared_.stopped.store(true, std::memory_order_release);
+  shared_->stopped.store(true, std::memory_order_release);
   for (const auto& share : shares_) {
     asio::post(share->rail().executor(), [share] { share->stop_requested(); });
   }
@@ -159,16 +185,26 @@ void ReadSession::count(ReadReport& report) const {
   report.reads_planned = request_.plan->reads_planned();
   report.needed_bytes = request_.plan->total_bytes();
   report.rails.clear();
-  for (const auto& share : shares_) {
-    report.reads_posted += share->reads_posted();
-    report.read_bytes += share->landed_bytes();
-    report.verify_cpu += share->verify_time();
-    report.stages.submit += share->submit_time();
+  if (shared_) report.attempts = shared_->attempts.load(std::memory_order_relaxed);
+  auto next = shares_.begin();
+  for (std::size_t i = 0; i < skipped_.size(); ++i) {
     RailReport rail;
-    rail.name = share->rail().name();
-    rail.bytes = share->landed_bytes();
-    rail.reads = share->reads_posted();
-    rail.errors = share->errors();
+    rail.name = request_.rails[i]->name();
+    if (skipped_[i]) {
+      rail.down = *skipped_[i];
+    } else if (next != shares_.end()) {
+      const RailShare& share = **next++;
+      report.reads_posted += share.reads_posted();
+      report.read_bytes += share.landed_bytes();
+      report.verify_cpu += share.verify_time();
+      report.stages.submit += share.submit_time();
+      report.retried_slices += share.retried_slices();
+      report.retried_bytes += share.retried_bytes();
+      rail.bytes = share.landed_bytes();
+      rail.reads = share.reads_posted();
+      rail.errors = share.errors();
+      if (share.lost()) rail.down = share.lost()->detail();
+    }
     report.rails.push_back(std::move(rail));
   }
 }
@@ -210,6 +246,7 @@ Task<Result<void>> ReadSession::attempt(ReadReport& report) {
   const EpochNumber epoch = state_.epoch();
   const TimePoint begin = clock_.now();
   auto result = may_start();
+  if (result) result = choose_rails();
   if (result) result = co_await fan_out();
   const TimePoint landed = clock_.now();
   report.stages.wait = landed - begin;

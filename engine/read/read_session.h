@@ -30,7 +30,7 @@ struct ReadRequest {
   ReadId read;
   std::shared_ptr<const BlockPlan> plan;
   std::vector<SlabChunk> chunks;  // by index in plan->chunks()
-  std::vector<Rail*> rails;       // at least one
+  std::vector<Rail*> rails;       // at least one; those that are not ready are skipped
   /// The holder's keys for each rail, because they are per port: by index in `rails`, then in the
   /// region table. Empty where no rail needs keys, as is the vector of a rail that does not.
   std::vector<std::vector<std::uint64_t>> region_keys;
@@ -39,6 +39,9 @@ struct ReadRequest {
   TimePoint deadline{};  // the caller's, or the lease's end less a margin, whichever is sooner
   Duration fence_deadline{};
   CancelToken cancel;
+  /// When the path of a rail fails, the others read what it has not brought, and nothing else; the
+  /// read fails with the last of them. Off: it fails with the first (contract 6).
+  bool retry_on_survivors = false;
 };
 
 /// One read: fan out → when_all → prepare → confirm → commit, around one atomic.
@@ -67,6 +70,7 @@ class ReadSession {
  private:
   Result<void> may_start() const;
   Result<void> check_keys() const;
+  Result<void> choose_rails();
   Task<Result<void>> attempt(ReadReport& report);
   void build_shares();
   void arm_deadline();
@@ -83,12 +87,15 @@ class ReadSession {
   Owner& owner_;
   ReadRequest request_;
   ReadState state_;
-  SharedRead shared_;
-  TaskScope scope_;  // the notice to the owner
-  std::vector<std::shared_ptr<RailShare>> shares_;
-  std::unique_ptr<Timer> deadline_timer_;  // while shares run
-  bool posting_ = false;                   // shares run: there is something to stop
-  std::optional<Error> reason_;            // why the read was stopped; the first counts
+  /// Once the rails are known. On the heap, because it is aligned to cache lines: GCC 12 allocates
+  /// coroutine frames, in which sessions live, without regard to that.
+  std::unique_ptr<SharedRead> shared_;
+  TaskScope scope_;                                  // the notice to the owner
+  std::vector<std::shared_ptr<RailShare>> shares_;   // of the rails that are not skipped, in order
+  std::vector<std::optional<std::string>> skipped_;  // by index in the request's rails: why
+  std::unique_ptr<Timer> deadline_timer_;            // while shares run
+  bool posting_ = false;                             // shares run: there is something to stop
+  std::optional<Error> reason_;                      // why the read was stopped; the first counts
   /// Makes a cancel that is on its way to home find out that the session is gone.
   std::shared_ptr<ReadSession*> self_;
 };

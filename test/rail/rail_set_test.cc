@@ -62,8 +62,8 @@ Task<void> open_and_look(Ports& host, std::uint64_t& most, std::vector<std::stri
   RailSet rails;
   BOOST_TEST(rails.max_slice_bytes() == 0U);
   std::vector<RailEndpoint> remotes(1, endpoint);
-  const auto connected =
-      co_await rails.open(host.ports, std::move(remotes), large_window(), host.soon());
+  const auto connected = co_await rails.open(host.ports, std::move(remotes), large_window(),
+                                             RailOptions(), host.soon());
   BOOST_TEST(connected.ok());
   most = rails.max_slice_bytes();
   names = rails.names();
@@ -73,8 +73,8 @@ Task<void> open_and_look(Ports& host, std::uint64_t& most, std::vector<std::stri
 
 Task<void> fail_to_open(Ports& host, std::vector<RailEndpoint> remotes, Error& why) {
   RailSet rails;
-  const auto opened =
-      co_await rails.open(host.ports, std::move(remotes), large_window(), host.soon());
+  const auto opened = co_await rails.open(host.ports, std::move(remotes), large_window(),
+                                          RailOptions(), host.soon());
   BOOST_TEST(!opened.ok());
   if (!opened.ok()) why = opened.error();
   BOOST_TEST(rails.rails().empty());

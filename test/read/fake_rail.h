@@ -53,7 +53,9 @@ class FakeRail {
   FakeRail(VirtualWorld& world, std::string name, FakeTransport::Answer answer)
       : world_(world),
         rail_(std::move(name), world.executor(), world.clock(),
-              std::make_unique<FakeTransport>(world.executor(), std::move(answer)), window()) {}
+              std::make_unique<FakeTransport>(world.executor(), std::move(answer)), window()) {
+    CORAIL_CHECK(world_.run(rail_.connect(RailEndpoint(), world_.now())), "a fake rail connects");
+  }
   ~FakeRail() { CORAIL_CHECK(world_.run(rail_.close()), "a fake rail closes"); }
   FakeRail(const FakeRail&) = delete;
   FakeRail& operator=(const FakeRail&) = delete;

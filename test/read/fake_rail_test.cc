@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(too_few_keys_are_refused_before_anything_is_posted) {
 
 BOOST_AUTO_TEST_CASE(what_the_rails_write_shares_no_cache_line) {
   ReadRig rig(small_shape(), {}, 1);
-  const SharedRead shared(rig.request().plan, {}, ReadContext(), kMiB, 1);
+  const SharedRead shared(rig.request().plan, {}, ReadContext(), kMiB, 1, false);
   const auto line_of = [](const auto& member) {
     return reinterpret_cast<std::uintptr_t>(&member) / kCacheLineBytes;
   };

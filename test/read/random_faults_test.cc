@@ -32,6 +32,8 @@ std::vector<RailPlan> random_rails(Random& random) {
     rail.options.link.bytes_per_second = 50'000'000 + random.below(200'000'000);
     rail.options.link.jitter = std::chrono::microseconds(random.below(300));
     rail.window.bytes = (1 + random.below(4)) * 256 * kKiB;
+    rail.rebuilt = random.below(2) == 0;
+    rail.rail_options.watchdog = std::chrono::milliseconds(20 + random.below(2000));
     const std::uint64_t faults = random.below(4);
     for (std::uint64_t i = 0; i < faults; ++i) rail.faults.add(random_fault(random));
   }
@@ -57,6 +59,7 @@ BOOST_AUTO_TEST_CASE(no_read_is_wrong_and_none_writes_late) {
     for (std::uint64_t i = 0; i < count; ++i) {
       ReadRequest request = rig.request();
       request.deadline = rig.world.now() + std::chrono::milliseconds(5 + random.below(500));
+      request.retry_on_survivors = random.below(2) == 0;
       CancelToken token = request.cancel;
       reads.push_back(rig.make(std::move(request)));
       outcomes.push_back(rig.world.start(reads.back()->run()));

@@ -64,6 +64,7 @@ Result<PinnedBytes> HeldBlocks::admit(SessionId, ReadContext, RegionId region, s
     if (held.id != region) continue;
     const auto end = checked_add(offset, length);
     if (!end || *end > held.memory.size()) break;
+    if (on_admit) on_admit(region, offset, length);
     return PinnedBytes(std::span(held.memory).subspan(offset, length), Pin(keeper_));
   }
   return Error(Errc::kRefused, "outside of what the test holds");

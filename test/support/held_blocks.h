@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,6 +45,9 @@ class HeldBlocks final : public LeaseGate {
   void expire() { lease_live_ = false; }
   /// Bytes ranges that are being served right now.
   std::size_t pins() const noexcept { return static_cast<std::size_t>(keeper_.use_count()) - 1; }
+
+  /// Called for what is admitted, when set. Before any rail serves.
+  std::function<void(RegionId region, std::uint64_t offset, std::uint64_t length)> on_admit;
 
   std::shared_ptr<const BlockPlan> plan(BlockRange range, const PlanLimits& limits) const;
   BlockExpectation expectation(BlockRange range) const;

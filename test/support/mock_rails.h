@@ -23,6 +23,11 @@ struct RailPlan {
   MockOptions options;
   FaultScript faults;
   RailWindow window;
+  /// Whether the rail is rebuilt when it is lost, over a link with the next one of these scripts,
+  /// and over one without faults after the last.
+  bool rebuilt = false;
+  std::vector<FaultScript> later;
+  RailOptions rail_options;
 };
 
 /// Connected mock rails to one holder, in virtual time. Closes them when it goes.
@@ -35,15 +40,22 @@ class MockRails {
 
   std::vector<Rail*> rails() const;
   Rail& rail(std::size_t index) { return *rails_[index]; }
+  /// Of the rail's present generation.
   MockTransport& transport(std::size_t index) { return *transports_[index]; }
+  /// How many links the rail has had.
+  std::size_t generations(std::size_t index) const { return made_[index]; }
   MockHolder& holder() { return holder_; }
 
  private:
+  std::unique_ptr<Transport> make_link(std::size_t index, const RailPlan& plan);
+  std::unique_ptr<Rail> make_rail(std::size_t index, RailPlan plan);
+
   VirtualWorld& world_;
   MockNet net_;
   MockHolder holder_;
   std::vector<std::unique_ptr<SeededRandom>> randoms_;
   std::vector<MockTransport*> transports_;  // owned by the rails
+  std::vector<std::size_t> made_;           // links, per rail
   std::vector<std::unique_ptr<Rail>> rails_;
 };
 

@@ -22,6 +22,7 @@ enum class FaultKind : std::uint8_t {
   kPacketAfterFence,  // a fence that is not the full one lets one packet through, `delay` after it
   kStuckFence,        // the device does not answer fences
   kStuckClose,        // nor closing, until MockTransport::unstick()
+  kNoConnect,         // the link is down when the rail connects
 };
 
 /// One scripted fault.

@@ -48,6 +48,10 @@ Task<Result<void>> MockTransport::connect(RailEndpoint remote, TimePoint deadlin
     co_return Error(Errc::kDeadline, Stage::kConnect,
                     "the modelled link did not connect in time; check its latency");
   }
+  if (closed_) co_return Error(Errc::kClosed, Stage::kConnect, "the rail was closed");
+  if (script_.find(FaultKind::kNoConnect) != nullptr) {
+    co_return Error(Errc::kConnectFailed, Stage::kConnect, "the modelled link is down (scripted)");
+  }
   auto channel = net_.connect(remote);
   if (!channel) co_return std::move(channel).error().at(Stage::kConnect);
   channel_ = std::move(*channel);
@@ -98,7 +102,7 @@ Task<void> MockTransport::close() {
   if (script_.find(FaultKind::kStuckClose) != nullptr && !closed_) co_await unstuck_.wait();
   if (std::exchange(closed_, true)) co_return;
   dead_ = true;
-  finish_all(Error(Errc::kClosed, "the rail was closed"));
+  finish_all(Error(Errc::kFlushed, Stage::kClose, "the rail was closed"));
   agenda_.clear();
   if (channel_) channel_->shut();
 }

@@ -24,7 +24,8 @@ TcpChannel::TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor
       reader_(slices_, options.receive_bytes),
       outbox_filled_(executor) {}
 
-void TcpChannel::start(TaskScope& scope) {
+void TcpChannel::start(TaskScope& scope, std::function<void()> ended) {
+  ended_ = std::move(ended);
   scope.spawn(receive_replies());
   scope.spawn(send_requests());
 }
@@ -49,6 +50,7 @@ void TcpChannel::end(const Error& error) {
   socket_->close();
   outbox_filled_.notify();
   slices_.end_all(error);
+  if (ended_) ended_();
 }
 
 void TcpChannel::start_waiting() {

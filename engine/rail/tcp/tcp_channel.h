@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -28,7 +29,8 @@ class TcpChannel {
   TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
              const TcpOptions& options);
 
-  void start(TaskScope& scope);
+  /// `ended` is called once, by end().
+  void start(TaskScope& scope, std::function<void()> ended);
 
   /// The channel must be usable. Never calls a sink.
   void post(const PostedSlice& posted);
@@ -60,6 +62,7 @@ class TcpChannel {
   /// Encoded requests that wait for the socket. Bounded by the slots: one READ and one CANCEL each.
   std::vector<std::byte> outbox_;
   Event outbox_filled_;
+  std::function<void()> ended_;
   std::optional<Error> ended_by_;
 };
 

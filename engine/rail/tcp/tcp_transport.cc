@@ -63,7 +63,11 @@ Task<Result<void>> TcpTransport::open_channels(RailEndpoint remote, TimePoint de
     co_return Error(Errc::kClosed, Stage::kConnect, "the rail was closed");
   }
   channels_ = std::move(opened);
-  for (const auto& channel : channels_) channel->start(scope_);
+  for (const auto& channel : channels_) {
+    channel->start(scope_, [this] {
+      if (phase_ != Phase::kClosed && lost_) lost_();
+    });
+  }
   co_return ok_result();
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -39,6 +40,7 @@ class TcpTransport final : public Transport {
   void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) override;
   Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) override;
   Task<void> close() override;
+  void when_lost(std::function<void()> lost) override { lost_ = std::move(lost); }
   bool usable() const noexcept override;
 
  private:
@@ -68,6 +70,7 @@ class TcpTransport final : public Transport {
   bool telling_ = false;
   TaskScope scope_;
   Event connect_ended_;
+  std::function<void()> lost_;
   Phase phase_ = Phase::kNew;
 };
 

@@ -1,0 +1,110 @@
+// What the rail makes of outcomes, losses and silence.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/log.h"
+#include "engine/rail/rail.h"
+#include "engine/rail/rail_attachment.h"
+
+namespace corail {
+
+void Rail::judge(const Result<void>& outcome) {
+  const std::uint64_t generation = health_.generation();
+  if (outcome.ok()) {
+    const BreakerState before = health_.breaker();
+    health_.succeeded(generation, clock_.now());
+    if (health_.breaker() != before && !lost_) tell(RailState::kReady, "");
+    return;
+  }
+  const Error& error = outcome.error();
+  if (error.error_class() == ErrorClass::kTransport && error.code() != Errc::kFlushed) {
+    ++counters_.errors;
+    path_failed(error);
+  } else if (error.code() == Errc::kFlushed) {
+    if (!transport_closing_ && health_.flushed(generation, clock_.now())) {
+      lose(Error(Errc::kRailFailed, Stage::kWait,
+                 "slices were flushed although nobody here gave them up"));
+    }
+  } else if (!usable()) {
+    // The caller's fault or the holder's answer; the channel went with it, as queue pairs do.
+    health_.excuse(generation);
+  }
+  if (!usable()) lose(error);
+}
+
+void Rail::path_failed(const Error& why) {
+  if (transport_closing_) return;
+  health_.fault(health_.generation(), clock_.now());
+  lose(why);
+}
+
+void Rail::transport_lost() {
+  if (transport_closing_ || lost_) return;
+  path_failed(Error(Errc::kConnectionLost, Stage::kWait, "its channel was closed by the far end"));
+}
+
+void Rail::lose(const Error& why) {
+  if (closing_ || std::exchange(lost_, true)) return;
+  tell(RailState::kDraining, why.detail());
+  const BreakerState breaker = health_.breaker();
+  log(LogLevel::kWarning, "rail {} is out of use, its breaker {}: {}", name_, to_string(breaker),
+      why.to_string());
+  if (!usable()) {
+    // Those that wait on it for slices would wait for a rail that is gone.
+    for (const auto& attachment : attachments_) {
+      const bool idle = attachment->slices_in_flight_ == 0 && attachment->source_ != nullptr;
+      if (idle) attachment->source_->on_rail_failed(why);
+    }
+  }
+  life_changed_.notify();
+}
+
+void Rail::tell(RailState state, std::string why) {
+  RailStatus status;
+  status.state = state;
+  status.breaker = health_.breaker();
+  status.why = std::move(why);
+  status_.write(std::move(status));
+}
+
+void Rail::arm_watchdog(TimePoint when) {
+  watching_ = true;
+  watchdog_->wait_until(when, [self = self_](bool expired) {
+    if (expired && *self != nullptr) (*self)->watch();
+  });
+}
+
+void Rail::watch() {
+  watching_ = false;
+  if (posted_.empty() || transport_closing_) return;
+  const auto oldest =
+      std::min_element(posted_.begin(), posted_.end(),
+                       [](const Posted& a, const Posted& b) { return a.when < b.when; });
+  const TimePoint due = oldest->when + options_.watchdog;
+  if (clock_.now() < due) {
+    arm_watchdog(due);
+    return;
+  }
+  const Error why(
+      Errc::kRailFailed, Stage::kWait,
+      fmt::format(
+          "a slice that was posted {} ms ago has had no outcome; check the holder's load "
+          "and the path, or allow the rail a smaller window",
+          std::chrono::duration_cast<std::chrono::milliseconds>(options_.watchdog).count()));
+  path_failed(why);
+  // Each fences what it has posted, and closes the transport should that not end it.
+  for (const auto& attachment : attachments_) {
+    const bool waits = attachment->slices_in_flight_ > 0 && attachment->source_ != nullptr;
+    if (waits) attachment->source_->on_rail_failed(why);
+  }
+}
+
+void Rail::give_up(const Error& why) {
+  path_failed(why);
+  start_closing_transport();
+}
+
+}  // namespace corail
