@@ -59,7 +59,8 @@ Task<Result<void>> run_read(RigRead* read) {
 /// As ReadRig, in real time.
 class ThreadedRig {
  public:
-  ThreadedRig()
+  /// `bad` is what the second rail does wrong.
+  explicit ThreadedRig(FaultScript bad)
       : holder_(net_, "holder"), owner_(home.executor(), clock), pool_(SlabPoolOptions{}) {
     BOOST_TEST_REQUIRE(holder_.open().ok());
     const RailEndpoint endpoint = holder_.admit_session(SessionId(1), ChannelToken{}, held);
@@ -71,7 +72,7 @@ class ThreadedRig {
       options.shared_fence = i != 0;
       const asio::any_io_executor executor = ports_[i].executor();
       auto transport = std::make_unique<MockTransport>(executor, clock, randoms_[i], net_, options,
-                                                       FaultScript());
+                                                       i == 1 ? bad : FaultScript());
       RailWindow window;
       window.bytes = kMiB;
       window.max_slice_bytes = 256 * kKiB;
@@ -87,7 +88,7 @@ class ThreadedRig {
     }
   }
 
-  std::unique_ptr<RigRead> make(CancelToken token) {
+  std::unique_ptr<RigRead> make(CancelToken token, bool retry) {
     PlanLimits limits;
     limits.max_read_bytes = 256 * kKiB;
     ReadRequest request;
@@ -102,6 +103,7 @@ class ThreadedRig {
     request.deadline = clock.now() + std::chrono::seconds(60);
     request.fence_deadline = std::chrono::seconds(20);
     request.cancel = std::move(token);
+    request.retry_on_survivors = retry;
     return std::make_unique<RigRead>(home.executor(), clock, owner_, held.all(),
                                      std::move(request));
   }
@@ -129,20 +131,20 @@ class ThreadedRig {
 BOOST_AUTO_TEST_SUITE(threads)
 
 BOOST_AUTO_TEST_CASE(a_read_over_threads_is_byte_exact) {
-  ThreadedRig rig;
-  const auto read = rig.make(CancelToken());
+  ThreadedRig rig{FaultScript()};
+  const auto read = rig.make(CancelToken(), false);
   const auto result = rig.home.run(run_read(read.get()));
   BOOST_TEST_REQUIRE(result.ok(), text_of(result));
   BOOST_TEST(read->difference_to(rig.held).value_or("") == "");
 }
 
 BOOST_AUTO_TEST_CASE(cancels_from_another_thread_at_any_time) {
-  ThreadedRig rig;
+  ThreadedRig rig{FaultScript()};
   SeededRandom random(3);
   for (int round = 0; round < repetitions(30); ++round) {
     CancelToken victims_token;
-    const auto victim = rig.make(victims_token);
-    const auto bystander = rig.make(CancelToken());
+    const auto victim = rig.make(victims_token, round % 2 == 0);
+    const auto bystander = rig.make(CancelToken(), round % 3 == 0);
     std::promise<Result<void>> promise;
     std::thread other([&] { promise.set_value(rig.home.run(run_read(bystander.get()))); });
     const std::uint64_t wait = random.below(6000);
@@ -162,6 +164,18 @@ BOOST_AUTO_TEST_CASE(cancels_from_another_thread_at_any_time) {
       BOOST_TEST((result.error().code() == Errc::kCancelled), text_of(result));
     }
     BOOST_TEST(victim->late_bytes() == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_a_rail_gives_back_is_read_on_other_threads) {
+  for (int round = 0; round < repetitions(20); ++round) {
+    const auto slice = static_cast<std::uint64_t>(round % 4);
+    ThreadedRig rig(FaultScript().add(Fault(FaultKind::kCut, slice).at_packet(slice)));
+    const auto read = rig.make(CancelToken(), true);
+    const auto result = rig.home.run(run_read(read.get()));
+    BOOST_TEST_REQUIRE(result.ok(), text_of(result));
+    BOOST_TEST(read->difference_to(rig.held).value_or("") == "");
+    BOOST_TEST(read->report().read_bytes == rig.held.total_bytes());
   }
 }
 
