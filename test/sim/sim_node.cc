@@ -88,33 +88,42 @@ void SimNode::make_ports() {
     asio::io_context& context = setup_.world.add_context();
     rail_executors_.push_back(
         std::make_unique<Executor>(fmt::format("rail-{}-{}", index_, i), context));
-    PlantSite site;
-    site.plant = setup_.plant;
-    site.own = context.get_executor();
-    site.home = home_.asio_executor();
-    site.region_bytes = [this](RegionId region) {
-      return setup_.model.region_bytes(connecting_holder_, region);
-    };
-    const SimDevice::Surroundings around{context,
-                                         setup_.world.clock(),
-                                         setup_.random,
-                                         setup_.net,
-                                         setup_.model,
-                                         rails_,
-                                         handles_.emplace_back(),
-                                         std::move(site),
-                                         [this, i] { return draw_rail(plan_.ports[i]); }};
-    const std::string address = fmt::format("node{}.port{}", index_, i);
-    auto device = std::make_unique<SimDevice>(around, plan_.ports[i], address);
-    ports_.push_back(Port::over(PortIndex(static_cast<std::uint32_t>(i)), "mock:" + address,
-                                *rail_executors_.back(), setup_.world.clock(), std::move(device)));
+    ports_.push_back(make_port(i, nullptr));
   }
 }
 
-RailDraw SimNode::draw_rail(const MockOptions& port) {
-  CORAIL_CHECK(connecting_ != nullptr, "rails are made while a link connects");
+/// Without a link it is good for doors only.
+std::unique_ptr<Port> SimNode::make_port(std::size_t index, Link* link) {
+  Executor& executor = *rail_executors_[index];
+  PlantSite site;
+  site.plant = setup_.plant;
+  site.own = executor.asio_executor();
+  site.home = home_.asio_executor();
+  site.region_bytes = [this](RegionId region) {
+    return setup_.model.region_bytes(other_node_, region);
+  };
+  const MockOptions& options = plan_.ports[index];
+  const SimDevice::Surroundings around{executor.context(),
+                                       setup_.world.clock(),
+                                       setup_.random,
+                                       setup_.net,
+                                       setup_.model,
+                                       rails_,
+                                       handles_.emplace_back(),
+                                       std::move(site),
+                                       [this, &options, link] {
+                                         CORAIL_CHECK(link != nullptr, "a rail has a link");
+                                         return draw_rail(options, *link);
+                                       }};
+  const std::string address = fmt::format("node{}.port{}", index_, index);
+  auto device = std::make_unique<SimDevice>(around, options, address);
+  return Port::over(PortIndex(static_cast<std::uint32_t>(index)), "mock:" + address, executor,
+                    setup_.world.clock(), std::move(device));
+}
+
+RailDraw SimNode::draw_rail(const MockOptions& port, Link& link) {
   RailDraw draw;
-  draw.link = connecting_->number;
+  draw.link = link.number;
   draw.window = plan_.options.window_bytes;
   const Scenario& scenario = setup_.scenario;
   if (draw_chance(setup_.random, scenario.faulty_rails)) draw.script = draw_faults(setup_.random);
@@ -132,9 +141,9 @@ RailDraw SimNode::draw_rail(const MockOptions& port) {
     draw.script.add(fault);
   }
   // What no device ever says, only checksums can tell.
-  if (draw.script.find(FaultKind::kFlip) != nullptr) connecting_->must_verify = true;
+  if (draw.script.find(FaultKind::kFlip) != nullptr) link.must_verify = true;
   if (draw.script.find(FaultKind::kShort) != nullptr && !port.reports_landing) {
-    connecting_->must_verify = true;
+    link.must_verify = true;
   }
   return draw;
 }
@@ -166,9 +175,7 @@ std::vector<std::byte> SimNode::padding(std::span<const std::byte> written) cons
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<void>> SimNode::connect(Link& link, SimNode& holder) {
-  CORAIL_CHECK(connecting_ == nullptr, "a node connects one link at a time");
-  connecting_ = &link;
-  connecting_holder_ = holder.index_;
+  other_node_ = holder.index_;
   const asio::any_io_executor home = home_.asio_executor();
   Clock& clock = setup_.world.clock();
   MemoryStreamOptions stream;
@@ -195,15 +202,13 @@ Task<Result<void>> SimNode::connect(Link& link, SimNode& holder) {
   const TimePoint deadline = clock.now() + options_.call_deadline;
   auto session =
       co_await SessionClient::connect(home, clock, std::move(own_end), std::move(client), deadline);
-  if (!session) {
-    connecting_ = nullptr;
-    co_return std::move(session).error();
-  }
-  const PeerContext context{home, clock, options_, pool_, ports_};
+  if (!session) co_return std::move(session).error();
+  std::vector<std::unique_ptr<Port>>& ports = link_ports_.emplace_back();
+  for (std::size_t i = 0; i < plan_.ports.size(); ++i) ports.push_back(make_port(i, &link));
+  const PeerContext context{home, clock, options_, pool_, ports, connects_};
   auto peer = std::make_shared<ConnectedPeer>(context, std::move(*session));
   link.peer = peer;
   auto opened = co_await peer->open(deadline);
-  connecting_ = nullptr;
   link.connected = opened.ok();
   if (!opened) link.peer.reset();
   co_return opened;

@@ -66,8 +66,9 @@ class SimNode {
 
  private:
   void make_ports();
+  std::unique_ptr<Port> make_port(std::size_t index, Link* link);
   void make_store();
-  RailDraw draw_rail(const MockOptions& port);
+  RailDraw draw_rail(const MockOptions& port, Link& link);
 
   const SimSetup setup_;
   const std::size_t index_;
@@ -80,7 +81,10 @@ class SimNode {
   std::vector<std::unique_ptr<Executor>> rail_executors_;
   std::deque<DeviceHandles> handles_;
   std::deque<RailRecord> rails_;
-  std::vector<std::unique_ptr<Port>> ports_;
+  std::vector<std::unique_ptr<Port>> ports_;  // for the doors
+  /// Each link's own, so that a rail that is made anew is known to be its.
+  std::deque<std::vector<std::unique_ptr<Port>>> link_ports_;
+  const std::shared_ptr<ConnectLimit> connects_ = std::make_shared<ConnectLimit>();
   const NodeIdentity identity_;
   RegionRegistry registry_;
   SlabPool pool_;
@@ -92,8 +96,7 @@ class SimNode {
   std::unique_ptr<RpcServer> server_;
   std::deque<LinkEars> ears_;
   std::uint64_t sessions_accepted_ = 0;
-  Link* connecting_ = nullptr;         // whose rails are being made
-  std::size_t connecting_holder_ = 0;  // the only other node there is
+  std::size_t other_node_ = 0;  // the only one there is
 };
 
 }  // namespace corail::sim
