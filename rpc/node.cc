@@ -295,7 +295,6 @@ SlabPool& Node::memory() { return impl_->memory(); }
 RegionRegistry& Node::regions() { return impl_->regions(); }
 
 Task<void> Node::close() { co_await run_on(executor(), impl_->close()); }
-
 void Node::stop() { impl_->stop(); }
 
 }  // namespace corail

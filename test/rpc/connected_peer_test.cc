@@ -22,7 +22,9 @@ struct PeerWorld {
   PeerWorld() {
     auto session = holder.try_connect();
     BOOST_REQUIRE(session.ok());
-    const PeerContext context{holder.world.executor(), holder.world.clock(), options, memory, {}};
+    const PeerContext context{
+        holder.world.executor(),         holder.world.clock(), options, memory, {},
+        std::make_shared<ConnectLimit>()};
     peer = std::make_shared<ConnectedPeer>(context, std::move(*session));
   }
   ~PeerWorld() { holder.world.run(close_peer(peer)); }
