@@ -52,7 +52,7 @@ struct BenchOptions {
   double abort_rate = 0;                         // of the trace's reads, 0 to 1
   std::optional<double> limit_ratio;
   std::string json;  // a path, "-" for standard output, empty for none
-  LogLevel log_level = LogLevel::kWarning;
+  LogLevel log_level = LogLevel::kError;
   bool supervised = false;  // a child of `both`: reports on stdout, ends with its stdin
 };
 

@@ -50,8 +50,8 @@ void Rail::lose(const Error& why) {
   if (closing_ || std::exchange(lost_, true)) return;
   tell(RailState::kDraining, why.detail());
   const BreakerState breaker = health_.breaker();
-  log(LogLevel::kWarning, "rail {} is out of use, its breaker {}: {}", name_, to_string(breaker),
-      why.to_string());
+  log_limited("rail out of use", LogLevel::kWarning, "rail {} is out of use, its breaker {}: {}",
+              name_, to_string(breaker), why.to_string());
   if (!usable()) {
     // Those that wait on it for slices would wait for a rail that is gone.
     for (const auto& attachment : attachments_) {

@@ -61,25 +61,25 @@ Error repeated_hash(std::size_t position) {
           fmt::format("hash {} is there twice; each block is read once", position)};
 }
 
+/// A run takes about as many bytes as so many numbers of a part table.
+constexpr std::uint64_t kEntriesOfARun = 8;
+
 /// Whether parts are the shorter way to say it. They are, unless neighbours are divided differently
 /// again and again.
 bool parts_are_shorter(const PartRuns& runs, const Layout& layout) noexcept {
-  return runs.part_entries(layout.lanes()) <= runs.lane_runs();
+  return runs.part_entries(layout.lanes()) / kEntriesOfARun <= runs.lane_runs();
 }
 
 /// Whether one more block, at its worst, keeps the answer within its bound (I8). Where parts would
 /// be longer than runs the answer is runs.
 bool has_room(const PartRuns& runs, std::size_t blocks, const Layout& layout,
               AnswerEncoding encoding, std::uint64_t most) noexcept {
-  std::uint64_t entries = runs.ranges();
-  if (encoding == AnswerEncoding::kRuns) entries = std::max(entries, runs.lane_runs());
-  if (encoding == AnswerEncoding::kParts) {
-    entries = std::max(entries, std::min(runs.lane_runs(), runs.part_entries(layout.lanes())));
+  std::uint64_t entries = runs.lane_runs();
+  if (encoding == AnswerEncoding::kParts && parts_are_shorter(runs, layout)) {
+    entries = runs.part_entries(layout.lanes());
   }
-  if (encoding == AnswerEncoding::kSegments) {
-    entries = std::max(entries, std::uint64_t{blocks} * layout.lanes());
-  }
-  return entries + layout.lanes() <= most;
+  if (encoding == AnswerEncoding::kSegments) entries = std::uint64_t{blocks} * layout.lanes();
+  return std::max(entries, runs.ranges()) + layout.lanes() <= most;
 }
 
 Result<Prefix> scan(StoreState& store, std::uint32_t name_space,
