@@ -61,7 +61,7 @@ struct Summary {
   std::uint64_t integrity_bytes = 0;   // by the engine's checksums
   std::uint64_t content_bytes = 0;     // by the bench's own check
   std::uint64_t mismatched_bytes = 0;  // over all measured iterations
-  double verify_cpu_ms = 0;            // hashing hidden in `wait`, summed over the rails, median
+  Statistics verify_cpu_ms;            // hashing on the rails' threads, within `wait`, summed
   std::uint64_t committed = 0;
   std::uint64_t cancelled = 0;
   std::uint64_t failed = 0;

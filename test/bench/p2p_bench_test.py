@@ -144,8 +144,9 @@ class ExitCodes(BenchTest):
     def test_the_readme_and_the_help_agree(self):
         readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
         text = run("--help").out
-        # cmake's, Google Benchmark's, bench_latency's.
-        of_others = {"--build", "--parallel", "--benchmark", "--samples", "--big-bytes", "--check"}
+        # cmake's, Google Benchmark's, bench_latency's, the simulation's.
+        of_others = {"--build", "--benchmark", "--samples", "--big-bytes", "--check",
+                     "--seeds", "--from", "--plant"}
         flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", readme)) - of_others
         self.assertGreater(len(flags), 10)
         self.assertEqual([flag for flag in sorted(flags) if flag + " " not in text], [])
@@ -159,6 +160,8 @@ class ExitCodes(BenchTest):
         self.assert_sentence(run("--segments", "3"), 2, "--segments 3")
         self.assert_sentence(run("--blocks", "0"), 2, "--blocks")
         self.assert_sentence(run("--rails", "pigeon:1"), 2, "pigeon", "tcp:ADDRESS")
+        for known in ("verbs:mlx5_0", "mock:125MB/s"):
+            self.assert_sentence(run("--rails", known), 2, known, "does not have", "tcp:")
         self.assert_sentence(run("--role", "requester"), 2, "ADDR:PORT")
 
     def test_a_ratio_that_is_not_reached(self):

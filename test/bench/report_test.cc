@@ -20,6 +20,7 @@ ReadReport report_of(std::uint64_t bytes, int wait_ms) {
   report.stages.verify = milliseconds(4);
   report.stages.commit = milliseconds(5);
   report.stages.seal = milliseconds(6);
+  report.verify_cpu = milliseconds(7);
   report.query_response_bytes = 9000;
   report.run_table_bytes = 8000;
   report.runs = 576;
@@ -73,6 +74,7 @@ BOOST_AUTO_TEST_CASE(figures_follow_their_definitions) {
   BOOST_TEST(summary.goodput_gib_s.median == payload_gib / 0.2, boost::test_tools::tolerance(1e-9));
   BOOST_TEST(summary.goodput_gib_s.max == payload_gib / 0.1, boost::test_tools::tolerance(1e-9));
   BOOST_TEST(summary.control_ms.p50 == 17.0);
+  BOOST_TEST(summary.verify_cpu_ms.p50 == 7.0);
   BOOST_REQUIRE(summary.limit.has_value());
   BOOST_TEST(summary.limit->gib_s == 3.0);
   BOOST_TEST(summary.limit->call_bytes == kMiB);
@@ -189,6 +191,7 @@ BOOST_AUTO_TEST_CASE(json_has_every_field) {
                                              "/memory/holder/numa_bound",
                                              "/memory/holder/missing/0",
                                              "/summary/bytes",
+                                             "/summary/verify_cpu_ms",
                                              "/summary/iterations",
                                              "/summary/goodput_gib_s/median",
                                              "/summary/goodput_gib_s/min",
