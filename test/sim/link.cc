@@ -15,6 +15,8 @@ constexpr std::uint64_t kOfBlock = 64;  // hash in the query, checksum in the an
 constexpr std::uint64_t kOfTemplate = 256;
 constexpr std::uint64_t kOfLane = 24;
 constexpr std::uint64_t kOfKeepAlive = 4 * kFrameHeaderBytes;  // a ping and a pong each way
+// A request and its answer, of a few bytes each.
+constexpr std::uint64_t kOfRenewal = 4 * kFrameHeaderBytes;
 
 /// What a store grants where nothing is asked for, which only a corrupt query does.
 constexpr Duration kDefaultTtl = std::chrono::seconds(120);
@@ -56,7 +58,9 @@ StreamEars LinkEars::holder() {
 }
 
 void LinkEars::on_sent(const FrameHeader& header, std::span<const std::byte> body) {
-  if (header.kind != FrameKind::kRequest || header.method != Method::kConfirmAndRelease) return;
+  if (header.kind != FrameKind::kRequest) return;
+  if (header.method == Method::kRenewLease) model_.links()[link_].allowance += kOfRenewal;
+  if (header.method != Method::kConfirmAndRelease) return;
   const auto read = decode_read_id(header.method, body);
   FetchRecord* fetch = read ? model_.find(link_, *read) : nullptr;
   if (fetch == nullptr) return;
