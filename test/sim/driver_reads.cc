@@ -16,6 +16,8 @@ constexpr Duration kShortTime = milliseconds(15);
 constexpr Duration kCancelWithin = milliseconds(12);
 /// Of a hundred fetches, how many have a block in their prefix that nobody ever saves.
 constexpr std::uint32_t kUnknownBlocks = 15;
+/// A lease that is of use for so long is renewed at half of it with time to spare for the messages.
+constexpr Duration kRenewable = std::chrono::milliseconds(40);
 /// Of a hundred fetches with a short lease, after how many the holder reuses its memory at once.
 constexpr std::uint32_t kReuses = 30;
 
@@ -39,6 +41,9 @@ FetchOrder Driver::draw_order(const Link& link) {
   }
   // Half of the reads go without checksums, so that those do not hide what else is wrong.
   order.verified = draw_chance(random_, 50) || link.must_verify;
+  const NodeOptions& options = nodes_[link.node]->plan().options;
+  order.renewable = options.lease_margin >= Duration::zero() &&
+                    options.lease_ttl - options.lease_margin >= kRenewable;
   const bool hurried = draw_chance(random_, setup_.scenario.short_deadlines);
   order.deadline = setup_.world.now() + (hurried ? draw_time(random_, kShortTime) : kAmpleTime);
   return order;

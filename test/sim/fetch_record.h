@@ -20,6 +20,8 @@ namespace corail::sim {
 struct FetchOrder {
   std::vector<BlockNumber> blocks;
   bool verified = false;
+  /// Its lease is long enough to be renewed well before it is of no use any more.
+  bool renewable = false;
   TimePoint deadline;
 };
 

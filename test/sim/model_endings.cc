@@ -27,6 +27,12 @@ void Model::check_lease_left(const FetchRecord& fetch) {
 void Model::on_failure(FetchRecord& fetch, const Error& error) {
   journal_.event("fetch {} failed: {}", fetch.number, error.to_string());
   check_ended(fetch);
+  if (links_[fetch.link].faithful && fetch.order.renewable && error.code() == Errc::kDeadline &&
+      clock_.now() < fetch.order.deadline) {
+    journal_.violate(9, fmt::format("fetch {} was given up {} ns before its deadline, although its "
+                                    "lease could be renewed",
+                                    fetch.number, (fetch.order.deadline - clock_.now()).count()));
+  }
   DestinationMap& destination = destinations(fetch.node);
   if (error.code() == Errc::kStuck) return destination.quarantine(fetch.number);
   if (error.code() == Errc::kUnset) {

@@ -95,7 +95,7 @@ Scenario draw_scenario(Random& random) {
   // A lease lasts whole milliseconds on the wire; both sides ask for the same.
   scenario.short_leases = !scenario.calm && draw_chance(random, 50);
   const Duration ttl =
-      scenario.short_leases ? milliseconds(draw_between(random, 3, 25)) : milliseconds(60'000);
+      scenario.short_leases ? milliseconds(draw_between(random, 3, 60)) : milliseconds(60'000);
   for (std::size_t node = 0; node < kNodes; ++node) {
     scenario.nodes.push_back(draw_node(random, scenario));
     scenario.nodes.back().options.lease_ttl = ttl;

@@ -144,6 +144,37 @@ BOOST_AUTO_TEST_CASE(a_lane_major_save_answers_with_a_run_a_lane) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(parts_are_answered_unless_runs_are_shorter) {
+  Holder holder;
+  SaveSpec whole;
+  whole.layout = holder.store->intern(layout_of(4, 64, 64));
+  SaveSpec split = whole;  // a part for each of its eight lanes
+  split.part_of_lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  split.part_numa.assign(8, 0);
+  const auto sixteen = hash_names(16, "either-");
+  const auto all = views(sixteen);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // Eight blocks that are divided alike, then each differently from the one before.
+    const bool in_one = i < 8 || i % 2 == 0;
+    BOOST_REQUIRE(holder.save(in_one ? whole : split, std::span(all).subspan(i, 1)));
+  }
+  const auto encoding_of = [&](std::uint64_t read, std::span<const std::string_view> asked) {
+    QueryRequest request;
+    request.session = kAlice;
+    request.read = ReadId(read);
+    request.name_space = "ns";
+    request.hashes = asked;
+    request.encoding = AnswerEncoding::kParts;
+    const auto answer = holder.store->query_for_transfer(request);
+    BOOST_REQUIRE(answer.ok());
+    BOOST_TEST((answer->parts.runs() > 0) == (answer->encoding == AnswerEncoding::kParts));
+    BOOST_TEST((answer->runs.runs() > 0) == (answer->encoding == AnswerEncoding::kRuns));
+    return answer->encoding;
+  };
+  BOOST_TEST((encoding_of(1, std::span(all).first(8)) == AnswerEncoding::kParts));
+  BOOST_TEST((encoding_of(2, std::span(all).subspan(8)) == AnswerEncoding::kRuns));
+}
+
 BOOST_AUTO_TEST_CASE(options_that_cannot_be_are_named_when_it_starts) {
   const auto starts = [](const StoreOptions& options) {
     try {
