@@ -136,8 +136,11 @@ bool RailShare::giving_up() const noexcept {
 bool RailShare::done() const noexcept {
   if (!in_flight_.empty()) return false;
   if (giving_up()) return true;
+  if (!flushed_.empty()) return false;
   // Where slices may be given back, somebody has to be there to take them.
-  return flushed_.empty() && (read_.retry ? read_.all_landed() : exhausted_);
+  if (read_.retry) return read_.all_landed();
+  // Whoever took the last one: a rail whose window others fill may not ask for long.
+  return exhausted_ || read_.cursor.remaining() == 0;
 }
 
 bool RailShare::has_fair_part() const noexcept {
@@ -181,6 +184,7 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.length = cut->length;
   slice.tag = cut->linear;
   started(slice, 0);
+  if (read_.rails > 1 && !read_.retry && read_.cursor.remaining() == 0) read_.wake();
   return slice;
 }
 

@@ -103,6 +103,29 @@ BOOST_AUTO_TEST_CASE(a_small_read_has_its_turn_beside_a_large_one) {
   BOOST_TEST(rig.complaint(*large, **outcome).value_or("") == "");
 }
 
+BOOST_AUTO_TEST_CASE(a_read_that_has_landed_waits_for_no_rail_that_others_fill) {
+  // What the first read posts on rail 0 never completes, and fills its window.
+  RailPlan stalled = rail_of(125'000'000);
+  stalled.window.bytes = kSlice;
+  stalled.faults.add(Fault(FaultKind::kStall, 0));
+  ReadRig rig(shape_of(64), {stalled, rail_of(125'000'000)}, 1);
+  const auto first = rig.make(request_of(rig));
+  const auto outcome = rig.world.start(first->run());
+  rig.world.run_for(milliseconds(20));
+  BlockRange one;
+  one.first = 7;
+  one.count = 1;
+  const TimePoint begin = rig.world.now();
+  const auto second = rig.make(one, request_of(rig, one));
+  const auto result = rig.finish(*second);
+  BOOST_TEST(text_of(result) == text_of(ok_result()));
+  BOOST_TEST(seconds(second->ended() - begin) < 0.002);
+  BOOST_TEST(!outcome->has_value());
+  rig.world.run_until_idle();
+  BOOST_TEST_REQUIRE(outcome->has_value());
+  BOOST_TEST(rig.complaint(*first, **outcome).value_or("") == "");
+}
+
 BOOST_AUTO_TEST_CASE(equal_reads_get_equal_parts) {
   ReadRig rig(shape_of(256), {rail_of(125'000'000)}, 1);
   std::vector<std::unique_ptr<RigRead>> reads;
