@@ -1,11 +1,14 @@
 #include "rpc/connected_peer.h"
 
+#include <asio/cancellation_state.hpp>
+#include <asio/this_coro.hpp>
 #include <utility>
 
 #include "engine/base/check.h"
 #include "engine/exec/run_on.h"
 #include "engine/exec/when_all.h"
 #include "rpc/block_fetch.h"
+#include "rpc/slot_cancel.h"
 
 namespace corail {
 namespace {
@@ -94,6 +97,9 @@ Task<Result<void>> ConnectedPeer::open_rails(TimePoint deadline) {
 Task<Result<BlockView>> ConnectedPeer::fetch_blocks(std::shared_ptr<const Layout> layout,
                                                     std::shared_ptr<const BlockKeys> keys,
                                                     FetchOptions options) {
+  const asio::cancellation_state state = co_await asio::this_coro::cancellation_state;
+  const SlotCancel cancel(state.slot(), options.cancel);
+  options.cancel = cancel.token();
   // A coroutine chain of its own: the caller's cancellation state is neither changed nor felt in
   // the data path.
   auto view = co_await run_on(

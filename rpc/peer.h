@@ -24,6 +24,10 @@ class Peer {
   /// anything is allocated. A short prefix is a success with its count; not even the first block is
   /// kNotFound. When this returns, whatever the outcome, nothing writes into the memory of the read
   /// any more (I1).
+  ///
+  /// Asio's cancellation of the calling coroutine does what FetchOptions::cancel does; emit its
+  /// signal on the coroutine's executor. The fetch still returns, with kCancelled or, where the
+  /// commit came first, the blocks; what throws is the caller's next co_await, as always in Asio.
   virtual Task<Result<BlockView>> fetch_blocks(std::shared_ptr<const Layout> layout,
                                                std::shared_ptr<const BlockKeys> keys,
                                                FetchOptions options) = 0;
