@@ -54,10 +54,7 @@ SimNode::SimNode(SimSetup setup, std::size_t index)
       identity_{NodeId(index + 1), BootId(setup.random.next()), fmt::format("node-{}", index)},
       pool_(plan_.pool) {
   make_ports();
-  store_ = std::make_unique<BlockStore>(plan_.store, registry_, lease_clock_, home_.asio_executor(),
-                                        identity_.boot);
-  const auto table = registry_.snapshot();
-  setup_.model.publish(index_, table->regions());
+  make_store();
   store_gate_ = std::make_unique<StoreGate>(*store_);
   planted_gate_ = std::make_unique<PlantedGate>(*store_gate_, registry_, setup_.plant);
   gate_ = std::make_unique<ObservingGate>(*planted_gate_, setup_.model, index_);
