@@ -15,6 +15,7 @@
 #include "engine/exec/task_scope.h"
 #include "engine/rail/tcp/tcp_transport.h"
 #include "test/hazard/hasty_transport.h"
+#include "test/hazard/next_owner.h"
 #include "test/rail/run_task.h"
 #include "test/read/repetitions.h"
 #include "test/support/fake_holder.h"
@@ -123,7 +124,7 @@ class DelayedRig {
     return options;
   }
 
-  std::unique_ptr<RigRead> make_read(const CancelToken& token) {
+  ReadRequest make_request(const CancelToken& token) {
     PlanLimits limits;
     limits.max_read_bytes = kMaxSlice;
     ReadRequest request;
@@ -138,6 +139,10 @@ class DelayedRig {
     request.deadline = time_.now() + kReadTime;
     request.fence_deadline = std::chrono::seconds(20);
     request.cancel = token;
+    return request;
+  }
+
+  std::unique_ptr<RigRead> make_read(ReadRequest request) {
     return std::make_unique<RigRead>(context_.get_executor(), time_, owner_, held_.all(),
                                      std::move(request));
   }
@@ -154,19 +159,23 @@ class DelayedRig {
   Task<void> round(GivenUp how, std::uint64_t& late) {
     sender_.hold();
     CancelToken token;
-    const auto doomed = make_read(token);
+    ReadRequest request = make_request(token);
+    const ChunkPlaces places(request.chunks);
+    auto doomed = make_read(std::move(request));
     scope_.spawn(give_up_when_held_up(how, token));
     const auto given_up = co_await doomed->run();
     const Errc expected = how == GivenUp::kByCancel ? Errc::kCancelled : Errc::kDeadline;
     BOOST_TEST((!given_up.ok() && given_up.error().code() == expected), text_of(given_up));
     co_await scope_.join();
+    doomed.reset();
+    const NextOwner next_owner(pool_, places);
     sender_.go();
     // What is read next comes over the same socket, behind everything that is late.
-    const auto next = make_read(CancelToken());
+    const auto next = make_read(make_request(CancelToken()));
     const auto committed = co_await next->run();
     BOOST_TEST(committed.ok(), text_of(committed));
     BOOST_TEST(next->difference_to(held_).value_or("") == "");
-    late += doomed->late_bytes();
+    late += next_owner.changed_bytes();
   }
 
   Task<void> all_rounds(int rounds, GivenUp how, std::uint64_t& late) {
