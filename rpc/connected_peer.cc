@@ -2,6 +2,7 @@
 
 #include <asio/cancellation_state.hpp>
 #include <asio/this_coro.hpp>
+#include <limits>
 #include <utility>
 
 #include "engine/base/check.h"
@@ -13,8 +14,9 @@
 namespace corail {
 namespace {
 
-/// Callers that may wait for one peer to close (I8).
-constexpr std::size_t kMaxClosers = 64;
+/// Whoever closes a peer waits until it is closed: none of them can be refused, so their own frames
+/// are the bound (I8).
+constexpr std::size_t kMaxClosers = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
@@ -147,7 +149,7 @@ Task<void> ConnectedPeer::wait_ended() {
 Task<void> ConnectedPeer::close() {
   end(Error(Errc::kConnectionLost, Stage::kClose, "this side has closed the peer").on_peer(name_));
   const auto turn = co_await closing_turn_.acquire(1);
-  if (!turn) co_return;
+  CORAIL_CHECK(turn, "the turn to close is never refused");
   if (!closed_) {
     while (!running_.empty()) {
       co_await idle_.wait();

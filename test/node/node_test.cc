@@ -14,6 +14,7 @@
 
 #include "test/node/support.h"
 #include "test/node/two_nodes.h"
+#include "test/support/resource_census.h"
 
 namespace corail::test {
 namespace {

@@ -13,8 +13,10 @@
 #include "engine/exec/tcp_stream.h"
 #include "rpc/session_client.h"
 #include "test/node/holder_process.h"
+#include "test/node/slow_read.h"
 #include "test/node/support.h"
 #include "test/node/two_nodes.h"
+#include "test/support/resource_census.h"
 
 namespace corail::test {
 namespace {
@@ -22,45 +24,13 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-template <typename T>
-bool ready(const std::future<T>& future) {
-  return future.wait_for(seconds(0)) == std::future_status::ready;
-}
-
-/// A read that takes thousands of round trips: there is time for a fault in its middle.
-TwoNodes::Shape slow_read() {
-  TwoNodes::Shape shape;
-  shape.blocks = 400;
-  shape.segment_bytes = 16 * 1024;
-  shape.max_read_bytes = 4 * kKiB;
-  shape.window_bytes = 4 * kKiB;
-  shape.keep_alive = milliseconds(200);
-  shape.fence_deadline = milliseconds(200);
-  return shape;
-}
-
-/// Starts a fetch and returns when it has its memory, hence its answer, and is being read.
-std::future<Result<BlockView>> start_read(TwoNodes& nodes, Peer& peer) {
-  auto running = asio::co_spawn(nodes.requester().executor(),
-                                peer.fetch_blocks(nodes.layout(), nodes.keys(), FetchOptions{}),
-                                asio::use_future);
-  BOOST_REQUIRE(comes_true(
-      [&] { return nodes.requester().memory().outstanding_bytes() > 0 || ready(running); }));
-  BOOST_REQUIRE(!ready(running));
-  return running;
-}
-
-void close(TwoNodes& nodes, Peer& peer) {
-  asio::co_spawn(nodes.requester().executor(), peer.close(), asio::use_future).get();
-}
-
-/// The descriptors of this process while there is no peer. Asio opens some of its own with the
-/// first one, so there was one before.
-std::size_t descriptors_without_peer(TwoNodes& nodes, const HolderProcess& holder) {
+/// The numbers while there is no peer. Asio opens some descriptors of its own with the first one,
+/// so there was one before.
+ResourceCensus census_without_peer(TwoNodes& nodes, const HolderProcess& holder) {
   auto peer = nodes.connect_to(holder.address());
   BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
   close(nodes, **peer);
-  return open_descriptors();
+  return census_of(nodes);
 }
 
 // GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
@@ -100,9 +70,10 @@ BOOST_AUTO_TEST_SUITE(peer_life)
 BOOST_AUTO_TEST_CASE(a_holder_that_is_killed_during_a_read_fails_the_read_and_frees_its_memory) {
   HolderProcess holder(slow_read(), 4);
   TwoNodes nodes(slow_read(), 1, 4);
+  const ResourceCensus census = census_without_peer(nodes, holder);
   auto peer = nodes.connect_to(holder.address());
   BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
-  auto running = start_read(nodes, **peer);
+  auto running = start_read(nodes, **peer, FetchOptions());
   holder.kill();
   const auto view = running.get();
   BOOST_REQUIRE(!view.ok());
@@ -112,15 +83,16 @@ BOOST_AUTO_TEST_CASE(a_holder_that_is_killed_during_a_read_fails_the_read_and_fr
   const auto after = nodes.fetch(**peer, nodes.keys());
   BOOST_REQUIRE(!after.ok());
   BOOST_TEST((after.error().code() == Errc::kConnectionLost), describe(after));
+  BOOST_TEST(census.lasting_difference() == "");
 }
 
 BOOST_AUTO_TEST_CASE(a_holder_that_hangs_fails_the_read_after_the_keep_alive_not_at_its_deadline) {
   HolderProcess holder(slow_read(), 2);
   TwoNodes nodes(slow_read(), 1, 2);
-  const std::size_t descriptors = descriptors_without_peer(nodes, holder);
+  const ResourceCensus census = census_without_peer(nodes, holder);
   auto peer = nodes.connect_to(holder.address());
   BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
-  auto running = start_read(nodes, **peer);
+  auto running = start_read(nodes, **peer, FetchOptions());
   const auto frozen = std::chrono::steady_clock::now();
   holder.freeze();
   const auto view = running.get();
@@ -130,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_hangs_fails_the_read_after_the_keep_alive_not
   BOOST_TEST(view.error().detail().find("pings") != std::string::npos, describe(view));
   BOOST_TEST(nodes.requester().memory().outstanding_bytes() == 0u);
   // The peer is still shared, yet nothing of it stays open.
-  BOOST_TEST(comes_true([&] { return open_descriptors() == descriptors; }));
+  BOOST_TEST(census.lasting_difference() == "");
 }
 
 BOOST_AUTO_TEST_CASE(closing_a_peer_ends_its_read_as_failed) {
@@ -138,7 +110,7 @@ BOOST_AUTO_TEST_CASE(closing_a_peer_ends_its_read_as_failed) {
   nodes.save();
   auto peer = nodes.connect();
   BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
-  auto running = start_read(nodes, **peer);
+  auto running = start_read(nodes, **peer, FetchOptions());
   close(nodes, **peer);
   const auto view = running.get();
   BOOST_REQUIRE(!view.ok());
@@ -168,13 +140,13 @@ BOOST_AUTO_TEST_CASE(a_node_keeps_no_peer_that_was_closed) {
   TwoNodes::Shape shape;
   HolderProcess holder(shape, 2);
   TwoNodes nodes(shape, 1, 2);
-  const std::size_t descriptors = descriptors_without_peer(nodes, holder);
+  const ResourceCensus census = census_without_peer(nodes, holder);
   for (int round = 0; round < 5; ++round) {
     auto peer = nodes.connect_to(holder.address());
     BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
-    BOOST_TEST(open_descriptors() > descriptors);
+    BOOST_TEST(census.difference() != "");
     close(nodes, **peer);
-    BOOST_TEST(open_descriptors() == descriptors);
+    BOOST_TEST(census.difference() == "");
     const std::weak_ptr<Peer> kept = *peer;
     peer = Error();
     BOOST_REQUIRE(comes_true([&] { return kept.expired(); }));
@@ -185,12 +157,12 @@ BOOST_AUTO_TEST_CASE(a_node_keeps_no_peer_whose_connection_was_lost) {
   TwoNodes::Shape shape;
   HolderProcess holder(shape, 2);
   TwoNodes nodes(shape, 1, 2);
-  const std::size_t descriptors = descriptors_without_peer(nodes, holder);
+  const ResourceCensus census = census_without_peer(nodes, holder);
   auto peer = nodes.connect_to(holder.address());
   BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
-  BOOST_TEST(open_descriptors() > descriptors);
+  BOOST_TEST(census.difference() != "");
   holder.kill();
-  BOOST_TEST(comes_true([&] { return open_descriptors() == descriptors; }));
+  BOOST_TEST(census.lasting_difference() == "");
   const std::weak_ptr<Peer> kept = *peer;
   peer = Error();
   BOOST_TEST(comes_true([&] { return kept.expired(); }));

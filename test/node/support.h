@@ -1,23 +1,23 @@
 #pragma once
 
-#include <dirent.h>
-
 #include <chrono>
-#include <cstddef>
 #include <string>
 #include <thread>
 
 #include "engine/base/error.h"
 #include "engine/base/result.h"
+#include "test/node/two_nodes.h"
+#include "test/support/resource_census.h"
 
 namespace corail::test {
 
-inline std::size_t open_descriptors() {
-  DIR* directory = ::opendir("/proc/self/fd");
-  std::size_t count = 0;
-  while (::readdir(directory) != nullptr) ++count;
-  ::closedir(directory);
-  return count;
+/// Descriptors and threads, the leases of the holder in this process, the chunks of the requester.
+inline ResourceCensus census_of(TwoNodes& nodes) {
+  ResourceCensus census;
+  census.add("leases", [&nodes] { return nodes.holder_stats().leases; });
+  census.add("bytes of chunks",
+             [&nodes] { return nodes.requester().memory().outstanding_bytes(); });
+  return census;
 }
 
 inline std::string describe(const Error& error) { return error.to_string(); }

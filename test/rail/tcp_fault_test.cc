@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "engine/exec/task_scope.h"
-#include "test/rail/fake_holder.h"
 #include "test/rail/recording_sink.h"
 #include "test/rail/run_task.h"
 #include "test/rail/tcp_rig.h"
 #include "test/support/canary.h"
+#include "test/support/fake_holder.h"
 #include "test/support/pattern.h"
+#include "test/support/resource_census.h"
 
 namespace corail::test {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
-#include <iterator>
 #include <utility>
 
 namespace corail::test {
@@ -48,11 +46,6 @@ std::vector<Slice> slices_over(std::span<std::byte> target, std::uint64_t length
     slices.push_back(slice);
   }
   return slices;
-}
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
 }  // namespace corail::test

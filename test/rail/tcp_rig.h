@@ -44,7 +44,4 @@ struct TcpRig {
 std::vector<Slice> slices_over(std::span<std::byte> target, std::uint64_t length,
                                std::uint64_t first_tag);
 
-/// Open descriptors of this process.
-std::size_t open_descriptors();
-
 }  // namespace corail::test

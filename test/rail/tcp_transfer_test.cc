@@ -7,10 +7,10 @@
 
 #include "engine/base/random.h"
 #include "engine/exec/executor.h"
-#include "test/rail/fake_holder.h"
 #include "test/rail/recording_sink.h"
 #include "test/rail/run_task.h"
 #include "test/rail/tcp_rig.h"
+#include "test/support/fake_holder.h"
 #include "test/support/pattern.h"
 
 namespace corail::test {

@@ -150,39 +150,6 @@ BOOST_DATA_TEST_CASE(at_many_instants, data::make({false, true}), shared_fence) 
   BOOST_TEST(committed < kInstants / 2);
 }
 
-BOOST_AUTO_TEST_CASE(at_every_step) {
-  // Instants in between do not exist: after each single handler that runs during a read.
-  constexpr int kStride = kSanitized ? 5 : 1;
-  int steps = 0;
-  int committed = 0;
-  int cancelled = 0;
-  while (true) {
-    Cancellable it(shape_of(10), two_rails());
-    it.rig.owner.confirm_answer = OwnerAnswer(ok_result(), microseconds(70));
-    it.rig.owner.quiesce_answer = OwnerAnswer(ok_result(), microseconds(70));
-    it.start();
-    int done = 0;
-    while (done < steps && it.rig.world.step()) ++done;
-    if (done < steps) break;
-    it.token.cancel();
-    it.rig.world.run_until_idle();
-    BOOST_TEST_CONTEXT("step " << steps) {
-      BOOST_TEST_REQUIRE(it.outcome->has_value());
-      if (it.result().ok()) {
-        ++committed;
-        BOOST_TEST(it.rig.complaint(*it.read, it.result()).value_or("") == "");
-      } else {
-        ++cancelled;
-        check_cancelled(it);
-      }
-    }
-    steps += kStride;
-  }
-  BOOST_TEST_MESSAGE("cancelled after " << steps << " steps, each " << kStride << "th of them");
-  BOOST_TEST(committed >= 1);
-  BOOST_TEST(cancelled > 50 / kStride);
-}
-
 BOOST_DATA_TEST_CASE(one_of_eight_leaves_seven, data::make({true, false}), shared_fence) {
   auto rails = two_rails();
   for (RailPlan& rail : rails) {

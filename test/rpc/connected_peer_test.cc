@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "test/rpc/session_support.h"
 
@@ -91,6 +92,24 @@ BOOST_AUTO_TEST_CASE(a_fetch_given_up_at_any_moment_leaves_no_lease) {
     }
   }
   BOOST_TEST(cancelled > 3);
+}
+
+BOOST_AUTO_TEST_CASE(however_many_close_a_peer_each_waits_until_it_is_closed) {
+  PeerWorld world;
+  world.holder.save(keys_of(3));
+  const auto fetch = world.start(keys_of(3), CancelToken());
+  constexpr std::size_t kClosers = 300;
+  std::vector<VirtualWorld::Outcome<bool>> closers;
+  for (std::size_t i = 0; i < kClosers; ++i) {
+    closers.push_back(world.holder.world.start(close_peer(world.peer)));
+  }
+  // Whoever has returned may count on it that no fetch runs any more.
+  while (!fetch->has_value()) {
+    for (const auto& closer : closers) BOOST_TEST_REQUIRE(!closer->has_value());
+    BOOST_TEST_REQUIRE(world.holder.world.step());
+  }
+  world.holder.world.settle();
+  for (const auto& closer : closers) BOOST_TEST(closer->has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_closed_peer_says_so) {

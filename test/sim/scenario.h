@@ -24,6 +24,8 @@ struct NodePlan {
   StoreOptions store;
   SlabPoolOptions pool;
   std::uint32_t parts = 1;  // of a save
+  /// What the first rail through each port does wrong, by port; where there is one, none is drawn.
+  std::vector<FaultScript> scripts;
   /// How late the store's timers may call back.
   Duration lease_timers_late{};
 };

@@ -45,6 +45,7 @@ SimNode::SimNode(SimSetup setup, std::size_t index)
     : setup_(setup),
       index_(index),
       plan_(setup.scenario.nodes[index]),
+      scripts_(plan_.scripts),
       options_(told_options(plan_, setup.plant)),
       home_(fmt::format("home-{}", index), setup.world.context()),
       slow_clock_(setup.world.clock(), kSlowness),
@@ -54,10 +55,7 @@ SimNode::SimNode(SimSetup setup, std::size_t index)
       identity_{NodeId(index + 1), BootId(setup.random.next()), fmt::format("node-{}", index)},
       pool_(plan_.pool) {
   make_ports();
-  store_ = std::make_unique<BlockStore>(plan_.store, registry_, lease_clock_, home_.asio_executor(),
-                                        identity_.boot);
-  const auto table = registry_.snapshot();
-  setup_.model.publish(index_, table->regions());
+  make_store();
   store_gate_ = std::make_unique<StoreGate>(*store_);
   planted_gate_ = std::make_unique<PlantedGate>(*store_gate_, registry_, setup_.plant);
   gate_ = std::make_unique<ObservingGate>(*planted_gate_, setup_.model, index_);
@@ -111,9 +109,9 @@ std::unique_ptr<Port> SimNode::make_port(std::size_t index, Link* link) {
                                        rails_,
                                        handles_.emplace_back(),
                                        std::move(site),
-                                       [this, &options, link] {
+                                       [this, index, link] {
                                          CORAIL_CHECK(link != nullptr, "a rail has a link");
-                                         return draw_rail(options, *link);
+                                         return draw_rail(index, *link);
                                        }};
   const std::string address = fmt::format("node{}.port{}", index_, index);
   auto device = std::make_unique<SimDevice>(around, options, address);
@@ -121,12 +119,16 @@ std::unique_ptr<Port> SimNode::make_port(std::size_t index, Link* link) {
                     setup_.world.clock(), std::move(device));
 }
 
-RailDraw SimNode::draw_rail(const MockOptions& port, Link& link) {
+RailDraw SimNode::draw_rail(std::size_t port, Link& link) {
   RailDraw draw;
   draw.link = link.number;
   draw.window = plan_.options.window_bytes;
   const Scenario& scenario = setup_.scenario;
-  if (draw_chance(setup_.random, scenario.faulty_rails)) draw.script = draw_faults(setup_.random);
+  if (port < scripts_.size()) {
+    draw.script = std::exchange(scripts_[port], FaultScript());
+  } else if (draw_chance(setup_.random, scenario.faulty_rails)) {
+    draw.script = draw_faults(setup_.random);
+  }
   const auto somewhere = [&] { return setup_.random.below(8); };
   if (setup_.plant == Plant::kWeakFence) {
     draw.script.weak_fence = true;
@@ -142,7 +144,7 @@ RailDraw SimNode::draw_rail(const MockOptions& port, Link& link) {
   }
   // What no device ever says, only checksums can tell.
   if (draw.script.find(FaultKind::kFlip) != nullptr) link.must_verify = true;
-  if (draw.script.find(FaultKind::kShort) != nullptr && !port.reports_landing) {
+  if (draw.script.find(FaultKind::kShort) != nullptr && !plan_.ports[port].reports_landing) {
     link.must_verify = true;
   }
   return draw;

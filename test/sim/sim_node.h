@@ -68,12 +68,13 @@ class SimNode {
   void make_ports();
   std::unique_ptr<Port> make_port(std::size_t index, Link* link);
   void make_store();
-  RailDraw draw_rail(const MockOptions& port, Link& link);
+  RailDraw draw_rail(std::size_t port, Link& link);
 
   const SimSetup setup_;
   const std::size_t index_;
   const NodePlan plan_;
-  NodeOptions options_;  // as the product is told them
+  std::vector<FaultScript> scripts_;  // left of the plan's
+  NodeOptions options_;               // as the product is told them
   Executor home_;
   SlowClock slow_clock_;
   LateClock late_clock_;

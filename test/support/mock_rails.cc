@@ -42,6 +42,7 @@ std::unique_ptr<Transport> MockRails::make_link(std::size_t index, const RailPla
   auto link = std::make_unique<MockTransport>(world_.executor(), world_.clock(), *randoms_[index],
                                               net_, plan.options, std::move(faults));
   transports_[index] = link.get();
+  if (plan.around) return plan.around(std::move(link));
   return link;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct RailPlan {
   bool rebuilt = false;
   std::vector<FaultScript> later;
   RailOptions rail_options;
+  /// Puts something between the rail and its link, if set.
+  std::function<std::unique_ptr<Transport>(std::unique_ptr<Transport>)> around;
 };
 
 /// Connected mock rails to one holder, in virtual time. Closes them when it goes.

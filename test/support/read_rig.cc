@@ -8,15 +8,18 @@
 
 namespace corail::test {
 
-RigRead::RigRead(asio::any_io_executor home, Clock& clock, Owner& owner, BlockRange range,
+RigRead::RigRead(asio::any_io_executor home, Clock& clock, ScriptedOwner& owner, BlockRange range,
                  ReadRequest request)
     : clock_(clock),
+      owner_(owner),
+      id_(request.read),
       range_(range),
       plan_(request.plan),
       chunks_(request.chunks),
       session_(std::move(home), clock, owner, std::move(request)) {}
 
 Task<Result<void>> RigRead::run() {
+  owner_.lease(id_);
   auto result = co_await session_.run(report_);
   ended_ = clock_.now();
   if (!result) {
@@ -49,9 +52,13 @@ SlabPoolOptions pool_options() {
 
 ReadRig::ReadRig(const HeldShape& shape, std::vector<RailPlan> plans, std::uint64_t seed)
     : held(shape, seed),
-      rails(world, held, std::move(plans), seed),
       owner(world.executor(), world.clock()),
-      pool(pool_options()) {
+      pool(pool_options()),
+      rails(world, held, std::move(plans), seed) {
+  census.add("pins", [this] { return held.pins(); });
+  census.add("leases", [this] { return owner.leases(); });
+  census.add("bytes of chunks that are not in quarantine",
+             [this] { return pool.outstanding_bytes() - pool.quarantined_bytes(); });
   limits.max_read_bytes = 256 * kKiB;
   limits.max_chunk_bytes = 2 * kMiB;
 }

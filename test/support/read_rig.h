@@ -12,6 +12,7 @@
 #include "test/support/canary.h"
 #include "test/support/held_blocks.h"
 #include "test/support/mock_rails.h"
+#include "test/support/resource_census.h"
 #include "test/support/scripted_owner.h"
 #include "test/support/virtual_world.h"
 
@@ -21,7 +22,7 @@ namespace corail::test {
 /// the destination's next owner, in the very handler in which run() returned: canaries are set.
 class RigRead {
  public:
-  RigRead(asio::any_io_executor home, Clock& clock, Owner& owner, BlockRange range,
+  RigRead(asio::any_io_executor home, Clock& clock, ScriptedOwner& owner, BlockRange range,
           ReadRequest request);
 
   Task<Result<void>> run();
@@ -36,6 +37,8 @@ class RigRead {
 
  private:
   Clock& clock_;
+  ScriptedOwner& owner_;
+  const ReadId id_;
   const BlockRange range_;
   const std::shared_ptr<const BlockPlan> plan_;
   const std::vector<SlabChunk> chunks_;
@@ -46,16 +49,19 @@ class RigRead {
 };
 
 /// Everything that reads need, in virtual time: a holder, mock rails to it, an owner that does as
-/// it is told, and memory.
+/// it is told, and memory. When it goes, its reads before it, everything that they have used must
+/// have been given back, whatever became of them: pins, chunks, leases, descriptors, threads.
 class ReadRig {
  public:
   ReadRig(const HeldShape& shape, std::vector<RailPlan> rails, std::uint64_t seed);
 
+  ResourceCensus census;
   VirtualWorld world;
   HeldBlocks held;
-  MockRails rails;
   ScriptedOwner owner;
   SlabPool pool;
+  CensusAtEnd census_at_end{census};
+  MockRails rails;  // closed before the census
   PlanLimits limits;
 
   /// A request for these blocks; verified, over all rails, with a minute's time.

@@ -17,10 +17,11 @@ Task<Result<void>> ScriptedOwner::answer(OwnerAnswer how, TimePoint deadline) {
   co_return std::move(how.result);
 }
 
-Task<Result<void>> ScriptedOwner::confirm_and_release(ReadId, TimePoint deadline) {
+Task<Result<void>> ScriptedOwner::confirm_and_release(ReadId read, TimePoint deadline) {
   ++confirms;
   if (on_confirm) on_confirm();
   auto result = co_await answer(confirm_answer, deadline);
+  if (result) leased_.erase(read);
   co_return result;
 }
 
@@ -30,8 +31,9 @@ Task<Result<void>> ScriptedOwner::quiesce(ReadId, TimePoint deadline) {
   co_return result;
 }
 
-Task<Result<void>> ScriptedOwner::release(ReadId, TimePoint deadline) {
+Task<Result<void>> ScriptedOwner::release(ReadId read, TimePoint deadline) {
   ++releases;
+  leased_.erase(read);
   auto result = co_await answer(release_answer, deadline);
   co_return result;
 }

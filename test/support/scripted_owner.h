@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 
 #include "engine/base/clock.h"
 #include "engine/read/owner.h"
@@ -32,6 +33,10 @@ class ScriptedOwner final : public Owner {
   ScriptedOwner(asio::any_io_executor executor, Clock& clock)
       : executor_(std::move(executor)), clock_(clock) {}
 
+  /// A read begins that has a lease here, until it says that it needs it no more.
+  void lease(ReadId read) { leased_.insert(read); }
+  std::size_t leases() const noexcept { return leased_.size(); }
+
   Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) override;
   Task<Result<void>> quiesce(ReadId read, TimePoint deadline) override;
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
@@ -51,6 +56,7 @@ class ScriptedOwner final : public Owner {
 
   const asio::any_io_executor executor_;
   Clock& clock_;
+  std::set<ReadId> leased_;
 };
 
 }  // namespace corail::test

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,7 +29,10 @@ class FakeHolder {
   Task<void> accept_with(ChannelPrefaceAnswer answer);
   /// Waits for a channel and sends back whatever comes.
   Task<void> echo();
+  /// Throws when the requester has hung up, or sends something else.
   Task<Request> next_request();
+  /// The same, but nothing when it has hung up.
+  Task<std::optional<Request>> next_request_if_any();
   Task<void> send(std::span<const std::byte> bytes);
   Task<void> send_header(OpKey op, std::uint64_t offset, std::uint64_t length);
   Task<void> send_end(OpKey op);

@@ -1,6 +1,6 @@
-#include "test/rail/fake_holder.h"
+#include "test/support/fake_holder.h"
 
-#include <boost/test/unit_test.hpp>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -41,12 +41,18 @@ Task<void> FakeHolder::echo() {
 }
 
 Task<Request> FakeHolder::next_request() {
+  auto next = co_await next_request_if_any();
+  if (!next) throw std::runtime_error("the requester hung up, and a request was due");
+  co_return *next;
+}
+
+Task<std::optional<Request>> FakeHolder::next_request_if_any() {
   RequestBytes bytes{};
   const auto state = co_await socket_->receive_all(std::span(bytes));
-  BOOST_TEST((state == Transferred::State::kSome));
+  if (state != Transferred::State::kSome) co_return std::nullopt;
   const auto request = decode_request(bytes);
-  BOOST_TEST(request.ok());
-  co_return request.ok() ? *request : Request();
+  if (!request.ok()) throw std::runtime_error(request.error().to_string());
+  co_return *request;
 }
 
 Task<void> FakeHolder::send(std::span<const std::byte> bytes) { co_await socket_->send_all(bytes); }
