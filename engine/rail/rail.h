@@ -25,7 +25,8 @@ namespace corail {
 struct RailCounters {
   std::uint64_t bytes = 0;   // of slices that landed whole
   std::uint64_t reads = 0;   // slices posted
-  std::uint64_t errors = 0;  // slices that the path failed; not flushes, nor the holder's answers
+  std::uint64_t errors = 0;  // slices that the path failed, and devices that flushed all by
+                             // themselves; not the holder's answers
 };
 
 /// One path: a local port x a peer's port, with its transport and its window. Reads attach their
@@ -122,7 +123,7 @@ class Rail {
   void path_failed(const Error& why);
   void lose(const Error& why);
   void tell(RailState state, std::string why);
-  void transport_lost();
+  void transport_lost(const Error& why);
   void arm_watchdog(TimePoint when);
   void watch();
 

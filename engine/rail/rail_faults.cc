@@ -25,6 +25,7 @@ void Rail::judge(const Result<void>& outcome) {
     path_failed(error);
   } else if (error.code() == Errc::kFlushed) {
     if (!transport_closing_ && health_.flushed(generation, clock_.now())) {
+      ++counters_.errors;
       lose(Error(Errc::kRailFailed, Stage::kWait,
                  "slices were flushed although nobody here gave them up"));
     }
@@ -41,9 +42,8 @@ void Rail::path_failed(const Error& why) {
   lose(why);
 }
 
-void Rail::transport_lost() {
-  if (transport_closing_ || lost_) return;
-  path_failed(Error(Errc::kConnectionLost, Stage::kWait, "its channel was closed by the far end"));
+void Rail::transport_lost(const Error& why) {
+  if (!transport_closing_ && !lost_) path_failed(why);
 }
 
 void Rail::lose(const Error& why) {

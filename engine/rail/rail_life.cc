@@ -34,8 +34,8 @@ Task<Result<void>> Rail::try_connect(TimePoint deadline) {
   const std::uint64_t generation = health_.begin(clock_.now());
   lost_ = false;
   tell(RailState::kConnecting, "it is connecting");
-  transport_->when_lost([self = self_] {
-    if (*self != nullptr) (*self)->transport_lost();
+  transport_->when_lost([self = self_](const Error& why) {
+    if (*self != nullptr) (*self)->transport_lost(why);
   });
   auto connected = co_await transport_->connect(remote_, deadline);
   turn_.reset();
