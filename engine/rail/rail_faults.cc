@@ -43,7 +43,14 @@ void Rail::path_failed(const Error& why) {
 }
 
 void Rail::transport_lost(const Error& why) {
-  if (!transport_closing_ && !lost_) path_failed(why);
+  if (transport_closing_ || lost_) return;
+  if (why.error_class() == ErrorClass::kTransport) {
+    path_failed(why);
+    return;
+  }
+  // The holder does not speak as agreed: that is no fault of the path, and is rebuilt no faster.
+  health_.excuse(health_.generation());
+  lose(why);
 }
 
 void Rail::lose(const Error& why) {
