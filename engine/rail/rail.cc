@@ -175,7 +175,7 @@ bool Rail::has_room() const noexcept {
 }
 
 void Rail::pump() {
-  while (has_room()) {
+  while (!condemned_ && has_room()) {
     Attachment* attachment = next_in_turn();
     if (attachment == nullptr) return;
     post_batch(*attachment);

@@ -35,7 +35,7 @@ struct RailCounters {
 ///
 /// A rail that fails takes no new shares, waits for those it has to end, and is rebuilt with a
 /// fresh transport as soon as its breaker lets it. The watchdog fails it, too, once a slice is too
-/// old.
+/// old, as does a port that goes down: then every share is told, and nothing more is posted.
 ///
 /// Owned by the peer's rail set; used on the port's executor only, but for what says otherwise. A
 /// share must be detached, and the rail closed with success, before either is destroyed. The clock
@@ -93,7 +93,7 @@ class Rail {
   /// gets its outcome, unless the device hangs. The rail is rebuilt.
   void give_up(const Error& why);
 
-  /// The port's health has changed.
+  /// The port's health has changed. One that is down fails the rail, which is nobody's fault.
   void port_changed();
 
   /// Closes the rail for good, beside the caller. Idempotent.
@@ -122,6 +122,7 @@ class Rail {
   void judge(const Result<void>& outcome);
   void path_failed(const Error& why);
   void lose(const Error& why);
+  void condemn(const Error& why);
   void tell(RailState state, std::string why);
   void transport_lost(const Error& why);
   void arm_watchdog(TimePoint when);
@@ -156,6 +157,7 @@ class Rail {
   std::uint64_t bytes_in_flight_ = 0;
   bool pump_scheduled_ = false;
   bool lost_ = false;               // this generation: it drains
+  bool condemned_ = false;          // likewise: nothing more is posted on it
   bool transport_closing_ = false;  // likewise
   bool transport_closed_ = false;
   bool living_ = false;  // live() runs

@@ -69,6 +69,16 @@ void Rail::lose(const Error& why) {
   life_changed_.notify();
 }
 
+/// What is posted may never end by itself, and what would be posted neither: whoever is attached
+/// fences what it has, and closes the transport should that not end it.
+void Rail::condemn(const Error& why) {
+  lose(why);
+  if (closing_ || std::exchange(condemned_, true)) return;
+  for (const auto& attachment : attachments_) {
+    if (attachment->source_ != nullptr) attachment->source_->on_rail_failed(why);
+  }
+}
+
 void Rail::tell(RailState state, std::string why) {
   RailStatus status;
   status.state = state;
@@ -102,15 +112,12 @@ void Rail::watch() {
           "and the path, or allow the rail a smaller window",
           std::chrono::duration_cast<std::chrono::milliseconds>(options_.watchdog).count()));
   path_failed(why);
-  // Each fences what it has posted, and closes the transport should that not end it.
-  for (const auto& attachment : attachments_) {
-    const bool waits = attachment->slices_in_flight_ > 0 && attachment->source_ != nullptr;
-    if (waits) attachment->source_->on_rail_failed(why);
-  }
+  condemn(why);
 }
 
 void Rail::give_up(const Error& why) {
   path_failed(why);
+  condemn(why);
   start_closing_transport();
 }
 

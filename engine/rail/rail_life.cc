@@ -14,6 +14,9 @@ namespace corail {
 namespace {
 
 Error closed_error() { return Error(Errc::kClosed, Stage::kConnect, "the rail was closed"); }
+Error port_down() {
+  return Error(Errc::kConnectionLost, Stage::kWait, "the local port is down; check its cable");
+}
 
 }  // namespace
 
@@ -33,6 +36,7 @@ Task<Result<void>> Rail::try_connect(TimePoint deadline) {
   if (!turn) co_return turn;
   const std::uint64_t generation = health_.begin(clock_.now());
   lost_ = false;
+  condemned_ = false;
   tell(RailState::kConnecting, "it is connecting");
   transport_->when_lost([self = self_](const Error& why) {
     if (*self != nullptr) (*self)->transport_lost(why);
@@ -64,7 +68,9 @@ Task<Result<void>> Rail::try_connect(TimePoint deadline) {
 }
 
 Result<void> Rail::check_connected() const {
-  if (!usable()) {
+  if (!port_active()) return port_down();
+  // Lost or condemned since it has begun to connect.
+  if (lost_ || !usable()) {
     return Error(Errc::kConnectionLost, Stage::kConnect, "it was lost as soon as it was there");
   }
   // Running reads rely on them, and any thread may look.
@@ -148,7 +154,8 @@ void Rail::port_changed() {
   if (port_active()) {
     health_.port_returned(clock_.now());
   } else {
-    lose(Error(Errc::kConnectionLost, Stage::kWait, "the local port is down; check its cable"));
+    health_.excuse(health_.generation());
+    condemn(port_down());
   }
   life_changed_.notify();
 }

@@ -124,7 +124,8 @@ void RailShare::look_again() {
 }
 
 void RailShare::on_rail_failed(const Error& why) noexcept {
-  if (!running_ || done()) return;
+  // Who gives up already does all that there is to do.
+  if (!running_ || done() || giving_up()) return;
   fail(why);
   changed_.notify();
 }
