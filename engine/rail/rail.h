@@ -134,6 +134,7 @@ class Rail {
   Task<void> rest();
   Task<Result<void>> try_connect(TimePoint deadline);
   Task<Result<void>> take_turn(TimePoint deadline);
+  void book_failed_connect(const Error& error, bool had_its_time);
   Result<void> check_connected() const;
   void start_closing_transport();
   Task<void> close_transport();
@@ -165,8 +166,9 @@ class Rail {
   const std::unique_ptr<Timer> watchdog_;
   bool watching_ = false;
   const std::unique_ptr<Timer> rest_timer_;
-  std::unique_ptr<ConnectLimit::Turn> turn_;
-  Event life_changed_;  // for live(), and for connect() before it
+  std::unique_ptr<ConnectLimit::Turn> turn_;  // its place among those that connect or will
+  std::shared_ptr<bool> granted_;             // whether that turn has come
+  Event life_changed_;                        // for live(), and for connect() before it
   Event close_changed_;
   TaskScope scope_;  // closing transports, live()
   /// Keeps what is queued or armed from touching a rail that is gone.

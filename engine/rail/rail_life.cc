@@ -13,6 +13,9 @@
 namespace corail {
 namespace {
 
+/// Each turn is bounded (Rail::try_connect), so the wait for one is.
+constexpr TimePoint kNoDeadline = TimePoint::max();
+
 Error closed_error() { return Error(Errc::kClosed, Stage::kConnect, "the rail was closed"); }
 Error port_down() {
   return Error(Errc::kConnectionLost, Stage::kWait, "the local port is down; check its cable");
@@ -34,28 +37,27 @@ Task<Result<void>> Rail::connect(RailEndpoint remote, TimePoint deadline) {
 Task<Result<void>> Rail::try_connect(TimePoint deadline) {
   auto turn = co_await take_turn(deadline);
   if (!turn) co_return turn;
-  const std::uint64_t generation = health_.begin(clock_.now());
+  if (!port_active()) {
+    turn_.reset();
+    co_return port_down();
+  }
+  const TimePoint begin = clock_.now();
+  const std::uint64_t generation = health_.begin(begin);
   lost_ = false;
   condemned_ = false;
   tell(RailState::kConnecting, "it is connecting");
   transport_->when_lost([self = self_](const Error& why) {
     if (*self != nullptr) (*self)->transport_lost(why);
   });
-  auto connected = co_await transport_->connect(remote_, deadline);
+  // The rail's own time begins with its turn: how long it waited for the others is not its path's
+  // doing.
+  const TimePoint own_deadline = begin + options_.reconnect_time;
+  auto connected = co_await transport_->connect(remote_, std::min(deadline, own_deadline));
   turn_.reset();
   if (closing_) co_return closed_error();
   if (connected) connected = check_connected();
   if (!connected) {
-    const Error& error = connected.error();
-    // Nobody but this rail waited so long: no answer in that time is the path's fault.
-    const bool path = error.error_class() == ErrorClass::kTransport ||
-                      error.error_class() == ErrorClass::kDeadline;
-    if (path) {
-      health_.fault(generation, clock_.now());
-    } else {
-      health_.excuse(generation);
-    }
-    tell(RailState::kClosed, "it could not connect: " + error.to_string());
+    book_failed_connect(connected.error(), own_deadline <= deadline);
     co_return connected;
   }
   health_.connected(generation);
@@ -65,6 +67,17 @@ Task<Result<void>> Rail::try_connect(TimePoint deadline) {
   }
   tell(RailState::kReady, "");
   co_return ok_result();
+}
+
+void Rail::book_failed_connect(const Error& error, bool had_its_time) {
+  // No answer is the path's fault only where it had its time.
+  const bool silent = error.error_class() == ErrorClass::kDeadline && had_its_time;
+  if (silent || error.error_class() == ErrorClass::kTransport) {
+    health_.fault(health_.generation(), clock_.now());
+  } else {
+    health_.excuse(health_.generation());
+  }
+  tell(RailState::kClosed, "it could not connect: " + error.to_string());
 }
 
 Result<void> Rail::check_connected() const {
@@ -81,20 +94,31 @@ Result<void> Rail::check_connected() const {
 
 Task<Result<void>> Rail::take_turn(TimePoint deadline) {
   if (options_.connects == nullptr) co_return ok_result();
-  // Its own flag for each turn: one that was given up may still be on its way here.
-  const auto granted = std::make_shared<bool>(false);
-  turn_ = options_.connects->ask([executor = executor_, granted, wake = wake_life()] {
-    asio::post(executor, [granted, wake] {
-      *granted = true;
-      wake();
-    });
-  });
-  rest_timer_->wait_until(deadline, [wake = wake_life()](bool) { wake(); });
-  while (!*granted && !closing_ && clock_.now() < deadline) co_await life_changed_.wait();
+  if (turn_ == nullptr) {
+    // Its own flag for each turn: one that was given up may still be on its way here.
+    granted_ = std::make_shared<bool>(false);
+    ConnectRequest who;
+    who.peer = options_.connects_peer;
+    who.failed_before = health_.failed_to_connect();
+    turn_ =
+        options_.connects->ask(who, [executor = executor_, granted = granted_, wake = wake_life()] {
+          asio::post(executor, [granted, wake] {
+            *granted = true;
+            wake();
+          });
+        });
+  }
+  if (deadline != kNoDeadline) {
+    rest_timer_->wait_until(deadline, [wake = wake_life()](bool) { wake(); });
+  }
+  while (!*granted_ && !closing_ && clock_.now() < deadline) co_await life_changed_.wait();
   rest_timer_->cancel();
-  if (*granted && !closing_) co_return ok_result();
-  turn_.reset();
-  if (closing_) co_return closed_error();
+  if (closing_) {
+    turn_.reset();
+    co_return closed_error();
+  }
+  if (*granted_) co_return ok_result();
+  // The place in the queue is kept, for the next try.
   co_return Error(Errc::kDeadline, Stage::kConnect,
                   "too many other rails of this node were connecting all the time; check that "
                   "their peers run");
@@ -124,7 +148,7 @@ Task<void> Rail::rebuild() {
     transport_ = make_transport_();
     transport_closing_ = false;
     transport_closed_ = false;
-    const auto connected = co_await try_connect(clock_.now() + options_.reconnect_time);
+    const auto connected = co_await try_connect(kNoDeadline);
     if (!connected) continue;
     log(LogLevel::kInfo, "rail {} is back", name_);
     co_return;
@@ -133,6 +157,8 @@ Task<void> Rail::rebuild() {
 
 Task<void> Rail::rest() {
   while (!closing_) {
+    // A port that is down keeps no place among those that connect.
+    if (!port_active()) turn_.reset();
     const TimePoint until = health_.may_begin_at();
     if (port_active() && clock_.now() >= until) co_return;
     if (port_active()) rest_timer_->wait_until(until, [wake = wake_life()](bool) { wake(); });

@@ -24,7 +24,7 @@ inline constexpr Duration kRailCloseTime = std::chrono::seconds(5);
 /// (contract 3) is a long way from it.
 inline constexpr Duration kWatchdogTime = std::chrono::seconds(10);
 
-/// How long a rail that is being rebuilt may take to connect.
+/// How long a rail may take to connect, once it is its turn.
 inline constexpr Duration kReconnectTime = std::chrono::seconds(5);
 
 /// How a rail lives. A value.
@@ -36,6 +36,8 @@ struct RailOptions {
   Duration reconnect_time = kReconnectTime;
   /// Shared by the rails of a node; none: the rail connects when it wants to.
   std::shared_ptr<ConnectLimit> connects;
+  /// The rail's peer there, see ConnectRequest.
+  std::uint64_t connects_peer = 0;
   /// Shared by the rails of a port and used on its executor only; none: the port tells nothing.
   std::shared_ptr<const PortHealth> port;
 };

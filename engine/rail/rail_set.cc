@@ -52,6 +52,7 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
     auto fits = check_pair(*ports[i % ports.size()], remotes[i % remotes.size()], remotes);
     if (!fits) co_return std::move(fits).error();
   }
+  if (options.connects) options.connects_peer = options.connects->add_peer();
   std::vector<Branch<void>> branches;
   branches.reserve(count);
   rails_.reserve(count);
