@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -60,12 +61,15 @@ class Rail {
   /// Any thread. Whether a read may start on it, and why not.
   RailStatus status() const { return status_.read(); }
   bool usable() const noexcept { return transport_ != nullptr && transport_->usable(); }
-  /// Any thread, once connected: the same for all generations.
+  /// Any thread. Whether it has ever been connected.
+  bool known() const noexcept { return known_.load(std::memory_order_acquire); }
+  /// Any thread, once known(): the same for all generations.
   const Capabilities& capabilities() const noexcept { return capabilities_; }
   const RailCounters& counters() const noexcept { return counters_; }
   const RailHealth& health() const noexcept { return health_; }
 
-  /// Once only. From its success on the rail looks after itself.
+  /// Once only. From its return on the rail looks after itself, also where it failed: it goes on to
+  /// connect, with back-off, until it is closed.
   Task<Result<void>> connect(RailEndpoint remote, TimePoint deadline);
 
   /// Starts to pull slices from the share. It must stay alive until detach(). Fails with
@@ -149,6 +153,7 @@ class Rail {
   const RailOptions options_;
   std::unique_ptr<Transport> transport_;  // null between two generations
   Capabilities capabilities_;
+  std::atomic<bool> known_{false};  // the capabilities are, and stay so
   RailStatusBoard status_;
   RailHealth health_;
   RailEndpoint remote_;

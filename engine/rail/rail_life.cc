@@ -26,11 +26,12 @@ Error port_down() {
 Task<Result<void>> Rail::connect(RailEndpoint remote, TimePoint deadline) {
   remote_ = std::move(remote);
   auto connected = co_await try_connect(deadline);
-  if (!connected) co_return std::move(connected).error().at(Stage::kConnect).on_rail(name_);
+  if (!connected) lost_ = true;
   if (make_transport_ && !closing_) {
     living_ = true;
     scope_.spawn(live());
   }
+  if (!connected) co_return std::move(connected).error().at(Stage::kConnect).on_rail(name_);
   co_return ok_result();
 }
 
@@ -61,9 +62,10 @@ Task<Result<void>> Rail::try_connect(TimePoint deadline) {
     co_return connected;
   }
   health_.connected(generation);
-  if (generation == 1) {
+  if (!known()) {
     capabilities_ = transport_->capabilities();
     posted_.reserve(capabilities_.max_slices);
+    known_.store(true, std::memory_order_release);
   }
   tell(RailState::kReady, "");
   co_return ok_result();
@@ -87,7 +89,7 @@ Result<void> Rail::check_connected() const {
     return Error(Errc::kConnectionLost, Stage::kConnect, "it was lost as soon as it was there");
   }
   // Running reads rely on them, and any thread may look.
-  if (health_.generation() == 1 || transport_->capabilities() == capabilities_) return ok_result();
+  if (!known() || transport_->capabilities() == capabilities_) return ok_result();
   return Error(Errc::kIncompatible, Stage::kConnect,
                "the rail came back with other capabilities; connect to the node again");
 }
