@@ -9,10 +9,12 @@
 
 namespace corail {
 
-RailShare::RailShare(SharedRead& read, Rail& rail, std::vector<std::uint64_t> region_keys,
+RailShare::RailShare(SharedRead& read, Rail& rail, bool on_trial,
+                     std::vector<std::uint64_t> region_keys,
                      std::unique_ptr<BlockVerifier> verifier, Clock& clock, Duration fence_deadline)
     : read_(read),
       rail_(rail),
+      gives_back_(read.retry || on_trial),
       region_keys_(std::move(region_keys)),
       verifier_(std::move(verifier)),
       clock_(clock),
@@ -64,7 +66,7 @@ Result<void> RailShare::conclude() {
 }
 
 bool RailShare::give_back() {
-  if (!read_.retry || !is_path_fault(*failure_)) return false;
+  if (!gives_back_ || !is_path_fault(*failure_)) return false;
   if (read_.stopped.load(std::memory_order_acquire)) return false;
   // The last one has nobody to give to.
   if (read_.survivors.fetch_sub(1, std::memory_order_acq_rel) == 1) return false;
@@ -138,7 +140,7 @@ bool RailShare::done() const noexcept {
   if (!in_flight_.empty()) return false;
   if (giving_up()) return true;
   // Where slices may be given back, somebody has to be there to take them.
-  return flushed_.empty() && (read_.retry ? read_.all_landed() : exhausted_);
+  return flushed_.empty() && (read_.may_give_back ? read_.all_landed() : exhausted_);
 }
 
 bool RailShare::has_fair_part() const noexcept {
@@ -187,7 +189,7 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
 
 std::optional<SliceCursor::Cut> RailShare::take(std::uint64_t max_bytes) noexcept {
   auto cut = read_.cursor.take(max_bytes);
-  if (cut || !read_.retry) return cut;
+  if (cut || !read_.may_give_back) return cut;
   cut = read_.returned.take(max_bytes);
   if (!cut) return cut;
   ++retried_slices_;
@@ -218,14 +220,14 @@ void RailShare::fail(Error error) noexcept {
   const bool path = is_path_fault(error);
   if (path) ++errors_;
   // What others cannot make good for outweighs what they can.
-  const bool outweighs = failure_ && read_.retry && !path && is_path_fault(*failure_);
+  const bool outweighs = failure_ && gives_back_ && !path && is_path_fault(*failure_);
   if (!failure_ || outweighs) failure_ = std::move(error).at(Stage::kWait);
 }
 
 void RailShare::hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept {
   if (!verifier_ || read_.stopped.load(std::memory_order_acquire)) return;
   // Where what has landed is kept, also of a share that fails.
-  if (failure_ && !read_.retry) return;
+  if (failure_ && !gives_back_) return;
   // What our own code costs passes on the machine's clock, also where time is virtual.
   const TimePoint begin = machine_now();
   verifier_->landed(slice.tag + from, slice.tag + to);
@@ -266,7 +268,7 @@ bool RailShare::post_again(const Slice& slice, std::uint32_t reposts) noexcept {
 void RailShare::landed(const Slice& slice) noexcept {
   landed_bytes_ += slice.length;
   read_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
-  if (read_.retry && read_.all_landed()) read_.wake();
+  if (read_.may_give_back && read_.all_landed()) read_.wake();
 }
 
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {

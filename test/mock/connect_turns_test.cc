@@ -3,6 +3,7 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,10 +44,12 @@ class Node {
 
   /// Dead ones, dealt out over so many peers.
   void add_dead_rails(std::size_t peers) {
-    const std::size_t first = rails_.size();
+    std::vector<std::uint64_t> numbers(peers);
+    for (std::uint64_t& number : numbers) number = options_.connects->add_peer();
+    options_.port = nullptr;
     for (std::size_t i = 0; i < kDeadRails; ++i) {
-      options_.connects_peer = i < peers ? options_.connects->add_peer() : first + 1 + i % peers;
-      add(hours(1), {});
+      options_.connects_peer = numbers[i % peers];
+      dead_connects_.push_back(connect(add(hours(1), {}), hours(1)));
     }
   }
   Rail& add_healthy_rail(std::vector<FaultScript> scripts) {
@@ -54,8 +57,8 @@ class Node {
     options_.port = port;
     return add(milliseconds(1), std::move(scripts));
   }
-  VirtualWorld::Outcome<Result<void>> connect(Rail& rail) {
-    return world.start(rail.connect(endpoint_, world.now() + seconds(10)));
+  VirtualWorld::Outcome<Result<void>> connect(Rail& rail, Duration patience = seconds(9)) {
+    return world.start(rail.connect(endpoint_, world.now() + patience));
   }
   void unplug_and_plug(Rail& rail) {
     for (const bool active : {false, true}) {
@@ -81,7 +84,6 @@ class Node {
     rails_.push_back(std::make_unique<Rail>(fmt::format("mock{}", rails_.size()), world.executor(),
                                             world.clock(), std::move(make), RailWindow(),
                                             options_));
-    if (latency > seconds(10)) dead_connects_.push_back(connect(*rails_.back()));
     return *rails_.back();
   }
 
