@@ -7,7 +7,6 @@
 #include <list>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
@@ -15,6 +14,8 @@
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
 #include "engine/rail/health.h"
+#include "engine/rail/landing_window.h"
+#include "engine/rail/posted_slices.h"
 #include "engine/rail/rail_options.h"
 #include "engine/rail/rail_status.h"
 #include "engine/rail/slice_source.h"
@@ -35,8 +36,9 @@ struct RailCounters {
 /// a small read does not wait behind a big one.
 ///
 /// A rail that fails takes no new shares, waits for those it has to end, and is rebuilt with a
-/// fresh transport as soon as its breaker lets it. The watchdog fails it, too, once a slice is too
-/// old, as does a port that goes down: then every share is told, and nothing more is posted.
+/// fresh transport as soon as its breaker lets it. The watchdog fails it, too, once its oldest
+/// slice has been silent for too long, as does a port that goes down: then every share is told, and
+/// nothing more is posted.
 ///
 /// Owned by the peer's rail set; used on the port's executor only, but for what says otherwise. A
 /// share must be detached, and the rail closed with success, before either is destroyed. The clock
@@ -110,7 +112,6 @@ class Rail {
 
  private:
   class Attachment;
-  struct Posted;
 
   // Posting: rail.cc.
   Attachment* find(const SliceSource& source) const noexcept;
@@ -149,8 +150,8 @@ class Rail {
   const asio::any_io_executor executor_;
   Clock& clock_;
   const MakeTransport make_transport_;  // null: never rebuilt
-  const RailWindow window_;
   const RailOptions options_;
+  LandingWindow window_;
   std::unique_ptr<Transport> transport_;  // null between two generations
   Capabilities capabilities_;
   std::atomic<bool> known_{false};  // the capabilities are, and stay so
@@ -158,7 +159,7 @@ class Rail {
   RailHealth health_;
   RailEndpoint remote_;
   std::list<std::unique_ptr<Attachment>> attachments_;
-  std::vector<Posted> posted_;  // without an outcome, in no order
+  PostedSlices posted_;
   RailCounters counters_;
   std::uint64_t bytes_in_flight_ = 0;
   bool pump_scheduled_ = false;

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "engine/base/log.h"
@@ -97,10 +96,7 @@ void Rail::arm_watchdog(TimePoint when) {
 void Rail::watch() {
   watching_ = false;
   if (posted_.empty() || transport_closing_) return;
-  const auto oldest =
-      std::min_element(posted_.begin(), posted_.end(),
-                       [](const Posted& a, const Posted& b) { return a.when < b.when; });
-  const TimePoint due = oldest->when + options_.watchdog;
+  const TimePoint due = posted_.heard() + options_.watchdog;
   if (clock_.now() < due) {
     arm_watchdog(due);
     return;
@@ -108,8 +104,7 @@ void Rail::watch() {
   const Error why(
       Errc::kRailFailed, Stage::kWait,
       fmt::format(
-          "a slice that was posted {} ms ago has had no outcome; check the holder's load "
-          "and the path, or allow the rail a smaller window",
+          "nothing was heard of the oldest slice for {} ms; check the holder's load and the path",
           std::chrono::duration_cast<std::chrono::milliseconds>(options_.watchdog).count()));
   path_failed(why);
   condemn(why);

@@ -1,16 +1,15 @@
 #include <boost/test/data/monomorphic.hpp>
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "test/read/fake_rail.h"
-#include "test/support/read_rig.h"
+#include "test/read/lossy_rails.h"
 
-// Reads and rails that are lost, return, flap and fall silent.
+// Reads and rails that are lost, return and flap.
 
 namespace corail::test {
 namespace {
@@ -18,31 +17,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 namespace data = boost::unit_test::data;
-
-FaultScript script(Fault fault) { return FaultScript().add(std::move(fault)); }
-FaultScript cut_at(std::uint64_t slice) { return script(Fault(FaultKind::kCut, slice)); }
-
-HeldShape large_shape() {
-  HeldShape shape;
-  shape.blocks = 64;  // 4 MiB: four windows of a rail
-  return shape;
-}
-
-/// Rails that are rebuilt; `bad` is how the first generation of the second one misbehaves.
-std::vector<RailPlan> rails(std::size_t count, FaultScript bad, std::uint64_t rate) {
-  std::vector<RailPlan> plans(count);
-  for (RailPlan& plan : plans) {
-    plan.rebuilt = true;
-    plan.options.link.bytes_per_second = rate;
-  }
-  plans[count > 1 ? 1 : 0].faults = std::move(bad);
-  return plans;
-}
-
-void check_failed(const Result<void>& result, Errc expected) {
-  BOOST_TEST_REQUIRE(!result.ok());
-  BOOST_TEST((result.error().code() == expected), text_of(result));
-}
 
 BOOST_AUTO_TEST_SUITE(rail_loss)
 
@@ -138,61 +112,6 @@ BOOST_AUTO_TEST_CASE(a_rail_that_flaps_opens_its_breaker) {
   BOOST_TEST(rig.complaint(*probe, **outcome).value_or("") == "");
 }
 
-/// Reads that do not retry, some at a time: once the breaker has opened the rail is on trial
-/// whenever it is back, and its probes fail again and again before the path heals.
-BOOST_DATA_TEST_CASE(a_rail_on_trial_fails_no_read_that_others_can_bring, data::make({1, 3}),
-                     at_a_time) {
-  HeldShape shape;
-  shape.blocks = 16;
-  auto plans = rails(3, cut_at(0), 125'000'000);
-  plans[1].later = std::vector<FaultScript>(7, cut_at(0));
-  ReadRig rig(shape, std::move(plans), 1);
-  const RailHealth& health = rig.rails.rail(1).health();
-  std::size_t failed = 0;
-  std::uint64_t retried = 0;
-  std::uint64_t healed = 0;  // bytes
-  const TimePoint end = rig.world.now() + seconds(100);
-  while (rig.world.now() < end) {
-    const bool opened = health.faults() >= HealthOptions().faults_to_open;
-    std::vector<std::unique_ptr<RigRead>> reads;
-    std::vector<VirtualWorld::Outcome<Result<void>>> outcomes;
-    for (int i = 0; i < at_a_time; ++i) {
-      reads.push_back(rig.make(rig.request()));
-      outcomes.push_back(rig.world.start(reads.back()->run()));
-    }
-    rig.world.run_for(milliseconds(500));
-    for (std::size_t i = 0; i < reads.size(); ++i) {
-      BOOST_TEST_REQUIRE(outcomes[i]->has_value());
-      const Result<void>& result = **outcomes[i];
-      if (opened && !result.ok()) ++failed;
-      if (result.ok()) BOOST_TEST(reads[i]->difference_to(rig.held).value_or("") == "");
-      retried += reads[i]->report().retried_slices;
-      healed = reads[i]->report().rails[1].bytes;
-    }
-  }
-  BOOST_TEST(failed == 0U);
-  // Each probe was a slice of some read, which another rail brought.
-  BOOST_TEST(health.faults() == 8U);
-  BOOST_TEST(retried >= 5U);
-  BOOST_TEST((health.breaker() == BreakerState::kClosed));
-  BOOST_TEST(healed > 0U);
-}
-
-BOOST_AUTO_TEST_CASE(without_a_closed_breaker_the_probe_is_all_there_is) {
-  auto plans = rails(1, cut_at(0), 125'000'000);
-  plans[0].later = std::vector<FaultScript>(3, cut_at(0));
-  ReadRig rig(large_shape(), std::move(plans), 1);
-  for (int i = 0; i < 4; ++i) {
-    const auto read = rig.make(rig.request());
-    check_failed(rig.finish(*read), Errc::kConnectionLost);
-    rig.world.run_for(seconds(i < 2 ? 1 : 5));
-  }
-  BOOST_TEST(rig.rails.rail(0).health().faults() == 4U);
-  const auto read = rig.make(rig.request());
-  const auto result = rig.finish(*read);
-  BOOST_TEST(result.ok(), text_of(result));
-}
-
 BOOST_AUTO_TEST_CASE(what_the_holder_refuses_opens_no_breaker) {
   auto plans = rails(1, script(Fault(FaultKind::kRefuse, 1)), 125'000'000);
   plans[0].later = std::vector<FaultScript>(9, script(Fault(FaultKind::kRefuse, 1)));
@@ -206,33 +125,6 @@ BOOST_AUTO_TEST_CASE(what_the_holder_refuses_opens_no_breaker) {
   }
   BOOST_TEST(rig.rails.rail(0).health().faults() == 0U);
   BOOST_TEST((rig.rails.rail(0).status().breaker == BreakerState::kClosed));
-}
-
-BOOST_DATA_TEST_CASE(the_watchdog_ends_what_never_completes,
-                     data::make({false, true}) * data::make({false, true}), shared_fence,
-                     stuck_fence) {
-  FaultScript faults = script(Fault(FaultKind::kStall, 2));
-  if (stuck_fence) faults.add(Fault(FaultKind::kStuckFence, 0));
-  auto plans = rails(2, std::move(faults), 125'000'000);
-  for (RailPlan& plan : plans) plan.options.shared_fence = shared_fence;
-  ReadRig rig(large_shape(), std::move(plans), 1);
-  const TimePoint begin = rig.world.now();
-  const auto read = rig.make(rig.request());
-  const auto result = rig.finish(*read);
-  check_failed(result, Errc::kRailFailed);
-  BOOST_TEST(result.error().rail() == "mock1");
-  BOOST_TEST((read->ended() - begin >= kWatchdogTime));
-  // The ladder: half a fence deadline of waiting, the fence, and closing at once.
-  BOOST_TEST((read->ended() - begin <= kWatchdogTime + milliseconds(1100)));
-  BOOST_TEST(rig.rails.rail(1).health().faults() == 1U);
-  BOOST_TEST(rig.rails.rail(0).health().faults() == 0U);
-  BOOST_TEST(rig.pool.quarantined_chunks() == 0U);
-  BOOST_TEST(rig.complaint(*read, result).value_or("") == "");
-  BOOST_TEST(rig.rails.generations(1) == 2U);
-  const auto next = rig.make(rig.request());
-  const auto committed = rig.finish(*next);
-  BOOST_TEST(committed.ok(), text_of(committed));
-  BOOST_TEST(next->report().rails[1].bytes > 0U);
 }
 
 /// A cancel fences what stalls; over a shared fence the other read's slices are flushed as well.
@@ -289,15 +181,6 @@ BOOST_AUTO_TEST_CASE(a_rail_drains_before_it_is_rebuilt) {
   BOOST_TEST(own.health().faults() == 1U);
   BOOST_TEST((own.status().state == RailState::kReady));
   BOOST_TEST(rig.world.run(own.close()).ok());
-}
-
-BOOST_AUTO_TEST_CASE(the_watchdog_leaves_a_slow_rail_alone) {
-  // 14 s for the read, 3.5 s for a window.
-  ReadRig rig(large_shape(), rails(1, FaultScript(), 300'000), 1);
-  const auto read = rig.make(rig.request());
-  const auto result = rig.finish(*read);
-  BOOST_TEST(result.ok(), text_of(result));
-  BOOST_TEST(rig.rails.rail(0).health().faults() == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
