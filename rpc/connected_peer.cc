@@ -91,6 +91,7 @@ Task<Result<void>> ConnectedPeer::open_rails(TimePoint deadline) {
   window.max_slice_bytes = context_.options.max_read_bytes;
   RailOptions rail_options;
   rail_options.connects = context_.connects;
+  rail_options.fence_deadline = context_.options.fence_deadline;
   auto opened = co_await rails_.open(context_.ports, std::move(*remotes), window,
                                      std::move(rail_options), deadline);
   co_return opened;

@@ -85,6 +85,8 @@ void declare_reads(OptionBuilder& build, BenchOptions& options) {
   build.whole("--concurrency", options.concurrency, 1, "Reads at a time, over rotating sets");
   build.decimal("--cancel-after", "MS", options.cancel_after_ms,
                 "Cancel each measured read so many ms after its start");
+  build.flag("--retry-on-survivors", options.retry_on_survivors,
+             "Read over the other rails what a rail fails to bring");
 }
 
 void declare_trace(OptionBuilder& build, BenchOptions& options) {

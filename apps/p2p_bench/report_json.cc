@@ -48,6 +48,7 @@ OrderedJson config_of(const BenchOptions& options) {
           {"encodings", names_of(options.encodings)},
           {"concurrency", options.concurrency},
           {"cancel_after_ms", or_null(options.cancel_after_ms)},
+          {"retry_on_survivors", options.retry_on_survivors},
           {"limit_ratio", or_null(options.limit_ratio)}};
 }
 
@@ -58,7 +59,9 @@ OrderedJson rails_of(const Summary& summary) {
                      {"bytes", rail.bytes},
                      {"reads", rail.reads},
                      {"share", rail.share},
-                     {"errors", rail.errors}});
+                     {"errors", rail.errors},
+                     {"down_reads", rail.down_reads},
+                     {"down", rail.down.empty() ? OrderedJson(nullptr) : OrderedJson(rail.down)}});
   }
   return rails;
 }
@@ -111,6 +114,8 @@ OrderedJson summary_of(const RunResult& result, const Summary& summary) {
       {"verified_bytes", summary.verified_bytes},
       {"verified_by", {{"integrity", summary.integrity_bytes}, {"content", summary.content_bytes}}},
       {"mismatched_bytes", summary.mismatched_bytes},
+      {"retried_slices", summary.retried_slices},
+      {"retried_bytes", summary.retried_bytes},
       {"committed", summary.committed},
       {"cancelled", summary.cancelled},
       {"failed", summary.failed},

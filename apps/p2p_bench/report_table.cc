@@ -87,7 +87,7 @@ void write_goodput(Out out, const RunResult& result, const Summary& summary) {
   fmt::format_to(out, "limit: {}\n", summary.limit->what);
 }
 
-void write_counts(Out out, const Summary& summary) {
+void write_counts(Out out, const BenchOptions& options, const Summary& summary) {
   const auto row = [out](const char* name, const std::string& value) {
     fmt::format_to(out, "{:<38}{}\n", name, value);
   };
@@ -103,6 +103,12 @@ void write_counts(Out out, const Summary& summary) {
                   summary.content_bytes, summary.mismatched_bytes));
   row("committed / cancelled / failed",
       fmt::format("{} / {} / {}", summary.committed, summary.cancelled, summary.failed));
+  // A rail that is on trial gives back its slices, whatever was asked for.
+  if (options.retry_on_survivors || summary.retried_slices != 0) {
+    row("retried on other rails",
+        fmt::format("{}, {} bytes", plural(summary.retried_slices, "slice"),
+                    summary.retried_bytes));
+  }
   const auto holder_cpu = summary.holder_cpu_s_per_gib
                               ? fmt::format("{:.3f}", *summary.holder_cpu_s_per_gib)
                               : std::string("unknown");
@@ -121,9 +127,14 @@ void write_rails(Out out, const Summary& summary) {
   fmt::format_to(out, "\n{:<{}}{:>14}{:>10}{:>12}{:>10}\n", "rail", width, "bytes [MiB]", "reads",
                  "share [%]", "errors");
   for (const RailShare& rail : summary.rails) {
+    std::string remark = rail.bytes == 0 ? "  carried nothing" : "";
+    if (rail.down_reads != 0) {
+      remark += fmt::format("  down in {} of {}: {}", rail.down_reads,
+                            plural(summary.iterations, "read"), rail.down);
+    }
     fmt::format_to(out, "{:<{}}{:>14.1f}{:>10}{:>12.1f}{:>10}{}\n", rail.name, width,
                    static_cast<double>(rail.bytes) / static_cast<double>(kMiB), rail.reads,
-                   rail.share * 100, rail.errors, rail.bytes == 0 ? "  carried nothing" : "");
+                   rail.share * 100, rail.errors, remark);
   }
 }
 
@@ -166,7 +177,7 @@ std::string make_table(const BenchOptions& options, const RunResult& result,
   fmt::format_to(out, "\n");
   write_stages(out, summary);
   write_goodput(out, result, summary);
-  write_counts(out, summary);
+  write_counts(out, options, summary);
   write_cancels(out, summary);
   write_rails(out, summary);
   write_encodings(out, summary);

@@ -51,6 +51,7 @@ Runner::Runner(RunParts parts, RunResult& result)
   fetch_.integrity = options_.integrity;
   fetch_.deadline = deadline_for(options_);
   fetch_.cancel = parts_.cancel;
+  fetch_.retry_on_survivors = options_.retry_on_survivors;
   result_.others.resize(parts_.askers.size() - 1);
   for (std::size_t i = 0; i < parts_.askers.size(); ++i) {
     RunResult& of_asker = i == 0 ? result_ : result_.others[i - 1];

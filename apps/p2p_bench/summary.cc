@@ -76,6 +76,8 @@ void summarize_counts(const RunResult& result, Summary& summary) {
     least(summary.integrity_bytes, report.verified_bytes);
     least(summary.content_bytes, one.content_bytes);
     summary.mismatched_bytes += one.mismatched_bytes;
+    summary.retried_slices += report.retried_slices;
+    summary.retried_bytes += report.retried_bytes;
     posted += report.reads_posted;
     read += report.read_bytes;
     first = false;
@@ -99,6 +101,10 @@ void summarize_rails(const RunResult& result, Summary& summary) {
       to.bytes += from.bytes;
       to.reads += from.reads;
       to.errors += from.errors;
+      if (!from.down.empty()) {
+        ++to.down_reads;
+        to.down = from.down;
+      }
       all += from.bytes;
     }
   }

@@ -21,7 +21,9 @@ struct RailShare {
   std::uint64_t bytes = 0;  // over all measured iterations, as are reads and errors
   std::uint64_t reads = 0;
   std::uint64_t errors = 0;
-  double share = 0;  // of all bytes, 0 to 1
+  double share = 0;              // of all bytes, 0 to 1
+  std::uint64_t down_reads = 0;  // that it took no part in, or did not see the end of
+  std::string down;              // why, the last time; empty where it never happened
 };
 
 struct LimitFigures {
@@ -60,8 +62,10 @@ struct Summary {
   std::uint64_t verified_bytes = 0;    // by the engine's checksums or by content, whichever more
   std::uint64_t integrity_bytes = 0;   // by the engine's checksums
   std::uint64_t content_bytes = 0;     // by the bench's own check
-  std::uint64_t mismatched_bytes = 0;  // over all measured iterations
-  Statistics verify_cpu_ms;            // hashing on the rails' threads, within `wait`, summed
+  std::uint64_t mismatched_bytes = 0;  // over all measured iterations, as are the retried slices
+  std::uint64_t retried_slices = 0;    // that another rail brought, because the first one failed
+  std::uint64_t retried_bytes = 0;
+  Statistics verify_cpu_ms;  // hashing on the rails' threads, within `wait`, summed
   std::uint64_t committed = 0;
   std::uint64_t cancelled = 0;
   std::uint64_t failed = 0;

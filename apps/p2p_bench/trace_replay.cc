@@ -99,6 +99,7 @@ Result<void> TraceReplay::replay(std::size_t index) {
   round.fetch.integrity = options_.integrity;
   round.fetch.encoding = options_.encodings.front();
   round.fetch.cancel = parts_.cancel;
+  round.fetch.retry_on_survivors = options_.retry_on_survivors;
   round.cancel_after = abort_after(index);
   ReadRound read = run_round(round);
   auto accounted = account(request, std::move(read.reads.front()));

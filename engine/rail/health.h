@@ -87,6 +87,8 @@ class RailHealth {
   BreakerState breaker() const noexcept { return state_; }
   std::uint64_t generation() const noexcept { return generation_; }
   std::uint64_t faults() const noexcept { return faults_; }
+  /// Whether the last connect failed; false before the first one.
+  bool failed_to_connect() const noexcept { return failed_tries_ > 0; }
 
  private:
   void open(TimePoint now) noexcept;

@@ -17,12 +17,10 @@ constexpr std::size_t kMaxPostBatch = 16;
 
 void Rail::Attachment::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
   Rail& rail = rail_;
-  const auto posted = std::find_if(
-      rail.posted_.begin(), rail.posted_.end(),
-      [&](const Posted& entry) { return entry.attachment == this && entry.tag == slice.tag; });
-  CORAIL_CHECK(posted != rail.posted_.end(), "a slice has one outcome");
-  *posted = rail.posted_.back();
-  rail.posted_.pop_back();
+  const TimePoint now = rail.clock_.now();
+  rail.posted_.end(*this, slice.tag, now);
+  if (outcome.ok() && !rail.capabilities().reports_landing) rail.window_.landed(slice.length, now);
+  rail.window_.ended(now);
   rail.bytes_in_flight_ -= slice.length;
   bytes_in_flight_ -= slice.length;
   --slices_in_flight_;
@@ -46,8 +44,8 @@ Rail::Rail(std::string name, asio::any_io_executor executor, Clock& clock,
       executor_(std::move(executor)),
       clock_(clock),
       make_transport_(std::move(make_transport)),
-      window_(window),
       options_(std::move(options)),
+      window_(window, options_.fence_deadline),
       transport_(make_transport_ ? make_transport_() : nullptr),
       health_(options_.health, options_.port.get()),
       watchdog_(clock.make_timer(executor_)),
@@ -162,7 +160,7 @@ Rail::Attachment* Rail::next_in_turn() const noexcept {
 }
 
 std::uint64_t Rail::whole_slice() const noexcept {
-  return std::min({window_.max_slice_bytes, window_.bytes, capabilities().max_slice_bytes});
+  return std::min(window_.slice_bytes(), capabilities().max_slice_bytes);
 }
 
 bool Rail::has_room() const noexcept {
@@ -171,11 +169,11 @@ bool Rail::has_room() const noexcept {
   // One slice is the probe; the others wait for what becomes of it.
   if (health_.breaker() == BreakerState::kHalfOpen) return false;
   // Only for a whole slice: a window that is nearly full would cut crumbs.
-  return bytes_in_flight_ + whole_slice() <= window_.bytes;
+  return bytes_in_flight_ + whole_slice() <= window_.bytes();
 }
 
 void Rail::pump() {
-  while (has_room()) {
+  while (!condemned_ && has_room()) {
     Attachment* attachment = next_in_turn();
     if (attachment == nullptr) return;
     post_batch(*attachment);
@@ -197,7 +195,8 @@ void Rail::post_batch(Attachment& attachment) {
       break;
     }
     batch[count++] = *slice;
-    posted_.push_back({&attachment, slice->tag, now});
+    posted_.add(attachment, slice->tag, now);
+    window_.posted(now);
     bytes_in_flight_ += slice->length;
     attachment.turn_bytes_ += slice->length;
     attachment.bytes_in_flight_ += slice->length;

@@ -1,12 +1,12 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
@@ -14,6 +14,8 @@
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
 #include "engine/rail/health.h"
+#include "engine/rail/landing_window.h"
+#include "engine/rail/posted_slices.h"
 #include "engine/rail/rail_options.h"
 #include "engine/rail/rail_status.h"
 #include "engine/rail/slice_source.h"
@@ -25,7 +27,8 @@ namespace corail {
 struct RailCounters {
   std::uint64_t bytes = 0;   // of slices that landed whole
   std::uint64_t reads = 0;   // slices posted
-  std::uint64_t errors = 0;  // slices that the path failed; not flushes, nor the holder's answers
+  std::uint64_t errors = 0;  // slices that the path failed, and devices that flushed all by
+                             // themselves; not the holder's answers
 };
 
 /// One path: a local port x a peer's port, with its transport and its window. Reads attach their
@@ -33,8 +36,9 @@ struct RailCounters {
 /// a small read does not wait behind a big one.
 ///
 /// A rail that fails takes no new shares, waits for those it has to end, and is rebuilt with a
-/// fresh transport as soon as its breaker lets it. The watchdog fails it, too, once a slice is too
-/// old.
+/// fresh transport as soon as its breaker lets it. The watchdog fails it, too, once its oldest
+/// slice has been silent for too long, as does a port that goes down: then every share is told, and
+/// nothing more is posted.
 ///
 /// Owned by the peer's rail set; used on the port's executor only, but for what says otherwise. A
 /// share must be detached, and the rail closed with success, before either is destroyed. The clock
@@ -59,12 +63,15 @@ class Rail {
   /// Any thread. Whether a read may start on it, and why not.
   RailStatus status() const { return status_.read(); }
   bool usable() const noexcept { return transport_ != nullptr && transport_->usable(); }
-  /// Any thread, once connected: the same for all generations.
+  /// Any thread. Whether it has ever been connected.
+  bool known() const noexcept { return known_.load(std::memory_order_acquire); }
+  /// Any thread, once known(): the same for all generations.
   const Capabilities& capabilities() const noexcept { return capabilities_; }
   const RailCounters& counters() const noexcept { return counters_; }
   const RailHealth& health() const noexcept { return health_; }
 
-  /// Once only. From its success on the rail looks after itself.
+  /// Once only. From its return on the rail looks after itself, also where it failed: it goes on to
+  /// connect, with back-off, until it is closed.
   Task<Result<void>> connect(RailEndpoint remote, TimePoint deadline);
 
   /// Starts to pull slices from the share. It must stay alive until detach(). Fails with
@@ -92,7 +99,7 @@ class Rail {
   /// gets its outcome, unless the device hangs. The rail is rebuilt.
   void give_up(const Error& why);
 
-  /// The port's health has changed.
+  /// The port's health has changed. One that is down fails the rail, which is nobody's fault.
   void port_changed();
 
   /// Closes the rail for good, beside the caller. Idempotent.
@@ -105,7 +112,6 @@ class Rail {
 
  private:
   class Attachment;
-  struct Posted;
 
   // Posting: rail.cc.
   Attachment* find(const SliceSource& source) const noexcept;
@@ -121,8 +127,9 @@ class Rail {
   void judge(const Result<void>& outcome);
   void path_failed(const Error& why);
   void lose(const Error& why);
+  void condemn(const Error& why);
   void tell(RailState state, std::string why);
-  void transport_lost();
+  void transport_lost(const Error& why);
   void arm_watchdog(TimePoint when);
   void watch();
 
@@ -132,6 +139,7 @@ class Rail {
   Task<void> rest();
   Task<Result<void>> try_connect(TimePoint deadline);
   Task<Result<void>> take_turn(TimePoint deadline);
+  void book_failed_connect(const Error& error, bool had_its_time);
   Result<void> check_connected() const;
   void start_closing_transport();
   Task<void> close_transport();
@@ -142,19 +150,21 @@ class Rail {
   const asio::any_io_executor executor_;
   Clock& clock_;
   const MakeTransport make_transport_;  // null: never rebuilt
-  const RailWindow window_;
   const RailOptions options_;
+  LandingWindow window_;
   std::unique_ptr<Transport> transport_;  // null between two generations
   Capabilities capabilities_;
+  std::atomic<bool> known_{false};  // the capabilities are, and stay so
   RailStatusBoard status_;
   RailHealth health_;
   RailEndpoint remote_;
   std::list<std::unique_ptr<Attachment>> attachments_;
-  std::vector<Posted> posted_;  // without an outcome, in no order
+  PostedSlices posted_;
   RailCounters counters_;
   std::uint64_t bytes_in_flight_ = 0;
   bool pump_scheduled_ = false;
   bool lost_ = false;               // this generation: it drains
+  bool condemned_ = false;          // likewise: nothing more is posted on it
   bool transport_closing_ = false;  // likewise
   bool transport_closed_ = false;
   bool living_ = false;  // live() runs
@@ -162,8 +172,9 @@ class Rail {
   const std::unique_ptr<Timer> watchdog_;
   bool watching_ = false;
   const std::unique_ptr<Timer> rest_timer_;
-  std::unique_ptr<ConnectLimit::Turn> turn_;
-  Event life_changed_;  // for live(), and for connect() before it
+  std::unique_ptr<ConnectLimit::Turn> turn_;  // its place among those that connect or will
+  std::shared_ptr<bool> granted_;             // whether that turn has come
+  Event life_changed_;                        // for live(), and for connect() before it
   Event close_changed_;
   TaskScope scope_;  // closing transports, live()
   /// Keeps what is queued or armed from touching a rail that is gone.

@@ -8,13 +8,6 @@
 
 namespace corail {
 
-/// A slice without an outcome, for the watchdog.
-struct Rail::Posted {
-  const Attachment* attachment = nullptr;
-  std::uint64_t tag = 0;
-  TimePoint when{};
-};
-
 /// Stands between the transport and a share: frees the rail's window before the share learns of an
 /// outcome. A part of the rail.
 class Rail::Attachment final : public SliceSink {
@@ -22,6 +15,9 @@ class Rail::Attachment final : public SliceSink {
   Attachment(Rail& rail, SliceSource& source) : rail_(rail), source_(&source) {}
 
   void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override {
+    const TimePoint now = rail_.clock_.now();
+    rail_.posted_.landed(*this, slice.tag, now);
+    rail_.window_.landed(to - from, now);
     if (source_ != nullptr) source_->on_landed(slice, from, to);
   }
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override;

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "engine/base/log.h"
@@ -25,6 +24,7 @@ void Rail::judge(const Result<void>& outcome) {
     path_failed(error);
   } else if (error.code() == Errc::kFlushed) {
     if (!transport_closing_ && health_.flushed(generation, clock_.now())) {
+      ++counters_.errors;
       lose(Error(Errc::kRailFailed, Stage::kWait,
                  "slices were flushed although nobody here gave them up"));
     }
@@ -41,9 +41,15 @@ void Rail::path_failed(const Error& why) {
   lose(why);
 }
 
-void Rail::transport_lost() {
+void Rail::transport_lost(const Error& why) {
   if (transport_closing_ || lost_) return;
-  path_failed(Error(Errc::kConnectionLost, Stage::kWait, "its channel was closed by the far end"));
+  if (why.error_class() == ErrorClass::kTransport) {
+    path_failed(why);
+    return;
+  }
+  // The holder does not speak as agreed: that is no fault of the path, and is rebuilt no faster.
+  health_.excuse(health_.generation());
+  lose(why);
 }
 
 void Rail::lose(const Error& why) {
@@ -60,6 +66,16 @@ void Rail::lose(const Error& why) {
     }
   }
   life_changed_.notify();
+}
+
+/// What is posted may never end by itself, and what would be posted neither: whoever is attached
+/// fences what it has, and closes the transport should that not end it.
+void Rail::condemn(const Error& why) {
+  lose(why);
+  if (closing_ || std::exchange(condemned_, true)) return;
+  for (const auto& attachment : attachments_) {
+    if (attachment->source_ != nullptr) attachment->source_->on_rail_failed(why);
+  }
 }
 
 void Rail::tell(RailState state, std::string why) {
@@ -80,10 +96,7 @@ void Rail::arm_watchdog(TimePoint when) {
 void Rail::watch() {
   watching_ = false;
   if (posted_.empty() || transport_closing_) return;
-  const auto oldest =
-      std::min_element(posted_.begin(), posted_.end(),
-                       [](const Posted& a, const Posted& b) { return a.when < b.when; });
-  const TimePoint due = oldest->when + options_.watchdog;
+  const TimePoint due = posted_.heard() + options_.watchdog;
   if (clock_.now() < due) {
     arm_watchdog(due);
     return;
@@ -91,19 +104,15 @@ void Rail::watch() {
   const Error why(
       Errc::kRailFailed, Stage::kWait,
       fmt::format(
-          "a slice that was posted {} ms ago has had no outcome; check the holder's load "
-          "and the path, or allow the rail a smaller window",
+          "nothing was heard of the oldest slice for {} ms; check the holder's load and the path",
           std::chrono::duration_cast<std::chrono::milliseconds>(options_.watchdog).count()));
   path_failed(why);
-  // Each fences what it has posted, and closes the transport should that not end it.
-  for (const auto& attachment : attachments_) {
-    const bool waits = attachment->slices_in_flight_ > 0 && attachment->source_ != nullptr;
-    if (waits) attachment->source_->on_rail_failed(why);
-  }
+  condemn(why);
 }
 
 void Rail::give_up(const Error& why) {
   path_failed(why);
+  condemn(why);
   start_closing_transport();
 }
 

@@ -10,8 +10,8 @@
 
 namespace corail {
 
-/// How much a rail may have posted and not landed. The bound is what makes the wait of a cancel
-/// bounded (contract 3).
+/// How much a rail may have posted and not landed, at most. The bound is what makes the wait of a
+/// cancel bounded (contract 3); a slow rail may have less, see LandingWindow. A value.
 struct RailWindow {
   std::uint64_t bytes = 0;
   std::uint64_t max_slice_bytes = 0;
@@ -20,11 +20,10 @@ struct RailWindow {
 /// How long a rail's transport may take to close; contract 4 has no step behind it.
 inline constexpr Duration kRailCloseTime = std::chrono::seconds(5);
 
-/// How old the oldest posted slice may get. A rail that moves its window in less than half a second
-/// (contract 3) is a long way from it.
+/// How long nothing may be heard of the oldest posted slice, see PostedSlices.
 inline constexpr Duration kWatchdogTime = std::chrono::seconds(10);
 
-/// How long a rail that is being rebuilt may take to connect.
+/// How long a rail may take to connect, once it is its turn.
 inline constexpr Duration kReconnectTime = std::chrono::seconds(5);
 
 /// How a rail lives. A value.
@@ -34,8 +33,12 @@ struct RailOptions {
   HealthOptions health;
   Duration watchdog = kWatchdogTime;
   Duration reconnect_time = kReconnectTime;
+  /// How long fencing the rail may take; a quarter of it bounds the window (contract 3).
+  Duration fence_deadline = std::chrono::seconds(2);
   /// Shared by the rails of a node; none: the rail connects when it wants to.
   std::shared_ptr<ConnectLimit> connects;
+  /// The rail's peer there, see ConnectRequest.
+  std::uint64_t connects_peer = 0;
   /// Shared by the rails of a port and used on its executor only; none: the port tells nothing.
   std::shared_ptr<const PortHealth> port;
 };

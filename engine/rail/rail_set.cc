@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/base/log.h"
 #include "engine/exec/host_port.h"
 #include "engine/exec/when_all.h"
 #include "engine/rail/retire.h"
@@ -52,6 +54,7 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
     auto fits = check_pair(*ports[i % ports.size()], remotes[i % remotes.size()], remotes);
     if (!fits) co_return std::move(fits).error();
   }
+  if (options.connects) options.connects_peer = options.connects->add_peer();
   std::vector<Branch<void>> branches;
   branches.reserve(count);
   rails_.reserve(count);
@@ -65,12 +68,31 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
     branches.emplace_back(executor, connect_rail(rails_.back().get(), remote, deadline));
   }
   auto results = co_await when_all(std::move(branches), std::function<void(const Error&)>());
-  for (auto& result : results) {
-    if (result) continue;
-    co_await close();
-    co_return std::move(result).error();
+  auto opened = judge(results);
+  if (!opened) co_await close();
+  co_return opened;
+}
+
+Result<void> RailSet::judge(const std::vector<Result<void>>& connects) const {
+  const auto ready = std::count_if(connects.begin(), connects.end(),
+                                   [](const Result<void>& result) { return result.ok(); });
+  const Error* first = nullptr;
+  std::string reasons;
+  for (std::size_t i = 0; i < connects.size(); ++i) {
+    if (connects[i]) continue;
+    const Error& error = connects[i].error();
+    if (first == nullptr) first = &error;
+    reasons += fmt::format("; {}: {}", rails_[i]->name(), error.detail());
+    if (ready == 0) continue;
+    log_limited("rail not connected", LogLevel::kWarning,
+                "a rail is not there yet, {} others to this peer are: {}", ready,
+                error.to_string());
   }
-  co_return ok_result();
+  if (ready > 0) return ok_result();
+  if (connects.size() == 1) return *first;
+  return Error(first->code(), first->stage(),
+               fmt::format("none of the {} rails could be connected{}", connects.size(), reasons))
+      .on_rail(first->rail());
 }
 
 std::vector<std::string> RailSet::names() const {
@@ -81,11 +103,14 @@ std::vector<std::string> RailSet::names() const {
 }
 
 std::uint64_t RailSet::max_slice_bytes() const noexcept {
-  if (rails_.empty()) return 0;
-  // A connected transport's capabilities do not change, so that any thread may look.
-  std::uint64_t least = rails_.front()->capabilities().max_slice_bytes;
-  for (const auto& rail : rails_) least = std::min(least, rail->capabilities().max_slice_bytes);
-  return least;
+  std::optional<std::uint64_t> least;
+  for (const auto& rail : rails_) {
+    // Whoever comes later and takes less posts shorter slices.
+    if (!rail->known()) continue;
+    const std::uint64_t most = rail->capabilities().max_slice_bytes;
+    least = std::min(least.value_or(most), most);
+  }
+  return least.value_or(0);
 }
 
 Task<void> RailSet::close() {

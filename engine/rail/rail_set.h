@@ -28,10 +28,11 @@ class RailSet {
   RailSet& operator=(const RailSet&) = delete;
 
   /// Opens a rail for every pair of ports. Pairs are made by index modulo, so that every port of
-  /// both sides is used although their numbers differ. All connect at once; if one fails the others
-  /// are closed and the first error is returned. Fails with kIncompatible, before any connects,
-  /// where the ports of a pair are of different transports. From its success on, a rail that is
-  /// lost is rebuilt. Once only.
+  /// both sides is used although their numbers differ. All connect at once, and one that succeeds
+  /// is enough: those that fail go on to connect, and their status says why they are down. Where
+  /// all fail they are closed, and the first error is returned, with what befell each. Fails with
+  /// kIncompatible, before any connects, where the ports of a pair are of different transports.
+  /// From its success on, a rail that is lost is rebuilt. Once only.
   Task<Result<void>> open(std::span<const std::unique_ptr<Port>> ports,
                           std::vector<RailEndpoint> remotes, RailWindow window, RailOptions options,
                           TimePoint deadline);
@@ -39,7 +40,7 @@ class RailSet {
   std::span<const std::unique_ptr<Rail>> rails() const noexcept { return rails_; }
   std::vector<std::string> names() const;
 
-  /// The most bytes of one slice that every rail takes; 0 without rails.
+  /// The most bytes of one slice that every rail takes that has been connected; 0 without such.
   std::uint64_t max_slice_bytes() const noexcept;
 
   /// Closes each rail and destroys it, on its own executor. A rail whose device hangs is waited for
@@ -47,6 +48,9 @@ class RailSet {
   Task<void> close();
 
  private:
+  /// What open() returns, of what its rails did.
+  Result<void> judge(const std::vector<Result<void>>& connects) const;
+
   std::vector<std::unique_ptr<Rail>> rails_;
 };
 

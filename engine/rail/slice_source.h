@@ -18,7 +18,7 @@ class SliceSource : public SliceSink {
   virtual std::optional<Slice> next(std::uint64_t max_bytes) noexcept = 0;
 
   /// The rail is out of use, and the outcomes of what is posted may never come by themselves: fence
-  /// it. Nothing posted: the share will have no more of this rail.
+  /// it. Nothing posted: the share will have no more of this rail. May come twice.
   virtual void on_rail_failed(const Error& why) noexcept = 0;
 
   virtual ReadContext context() const noexcept = 0;

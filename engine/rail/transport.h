@@ -60,10 +60,13 @@ class Transport {
   /// waits for it bounds the wait (Rail::close).
   virtual Task<void> close() = 0;
 
-  /// `lost` is to be called when usable() turns false, unless close() did it; also while nothing is
-  /// posted, which no outcome would tell. Before connect(). A transport that cannot notice it
-  /// ignores this: the next slices tell.
-  virtual void when_lost(std::function<void()> /*lost*/) {}
+  using Lost = std::function<void(const Error&)>;
+
+  /// `lost` is to be called with the reason when usable() turns false, unless close() did it; also
+  /// while nothing is posted, which no outcome would tell. The outcomes of what is posted come
+  /// first, because they know better whose fault it was. Before connect(). A transport that cannot
+  /// notice it ignores this: the next slices tell.
+  virtual void when_lost(Lost /*lost*/) {}
 
   /// Whether slices posted now have a chance; false after a channel was lost.
   virtual bool usable() const noexcept = 0;

@@ -9,10 +9,12 @@
 
 namespace corail {
 
-RailShare::RailShare(SharedRead& read, Rail& rail, std::vector<std::uint64_t> region_keys,
+RailShare::RailShare(SharedRead& read, Rail& rail, bool on_trial,
+                     std::vector<std::uint64_t> region_keys,
                      std::unique_ptr<BlockVerifier> verifier, Clock& clock, Duration fence_deadline)
     : read_(read),
       rail_(rail),
+      gives_back_(read.retry || on_trial),
       region_keys_(std::move(region_keys)),
       verifier_(std::move(verifier)),
       clock_(clock),
@@ -64,7 +66,7 @@ Result<void> RailShare::conclude() {
 }
 
 bool RailShare::give_back() {
-  if (!read_.retry || !is_path_fault(*failure_)) return false;
+  if (!gives_back_ || !is_path_fault(*failure_)) return false;
   if (read_.stopped.load(std::memory_order_acquire)) return false;
   // The last one has nobody to give to.
   if (read_.survivors.fetch_sub(1, std::memory_order_acq_rel) == 1) return false;
@@ -124,7 +126,8 @@ void RailShare::look_again() {
 }
 
 void RailShare::on_rail_failed(const Error& why) noexcept {
-  if (!running_ || done()) return;
+  // Who gives up already does all that there is to do.
+  if (!running_ || done() || giving_up()) return;
   fail(why);
   changed_.notify();
 }
@@ -138,7 +141,7 @@ bool RailShare::done() const noexcept {
   if (giving_up()) return true;
   if (!flushed_.empty()) return false;
   // Where slices may be given back, somebody has to be there to take them.
-  if (read_.retry) return read_.all_landed();
+  if (read_.may_give_back) return read_.all_landed();
   // Whoever took the last one: a rail whose window others fill may not ask for long.
   return exhausted_ || read_.cursor.remaining() == 0;
 }
@@ -184,13 +187,13 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.length = cut->length;
   slice.tag = cut->linear;
   started(slice, 0);
-  if (read_.rails > 1 && !read_.retry && read_.cursor.remaining() == 0) read_.wake();
+  if (read_.rails > 1 && !read_.may_give_back && read_.cursor.remaining() == 0) read_.wake();
   return slice;
 }
 
 std::optional<SliceCursor::Cut> RailShare::take(std::uint64_t max_bytes) noexcept {
   auto cut = read_.cursor.take(max_bytes);
-  if (cut || !read_.retry) return cut;
+  if (cut || !read_.may_give_back) return cut;
   cut = read_.returned.take(max_bytes);
   if (!cut) return cut;
   ++retried_slices_;
@@ -221,14 +224,14 @@ void RailShare::fail(Error error) noexcept {
   const bool path = is_path_fault(error);
   if (path) ++errors_;
   // What others cannot make good for outweighs what they can.
-  const bool outweighs = failure_ && read_.retry && !path && is_path_fault(*failure_);
+  const bool outweighs = failure_ && gives_back_ && !path && is_path_fault(*failure_);
   if (!failure_ || outweighs) failure_ = std::move(error).at(Stage::kWait);
 }
 
 void RailShare::hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept {
   if (!verifier_ || read_.stopped.load(std::memory_order_acquire)) return;
   // Where what has landed is kept, also of a share that fails.
-  if (failure_ && !read_.retry) return;
+  if (failure_ && !gives_back_) return;
   // What our own code costs passes on the machine's clock, also where time is virtual.
   const TimePoint begin = machine_now();
   verifier_->landed(slice.tag + from, slice.tag + to);
@@ -269,7 +272,7 @@ bool RailShare::post_again(const Slice& slice, std::uint32_t reposts) noexcept {
 void RailShare::landed(const Slice& slice) noexcept {
   landed_bytes_ += slice.length;
   read_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
-  if (read_.retry && read_.all_landed()) read_.wake();
+  if (read_.may_give_back && read_.all_landed()) read_.wake();
 }
 
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {

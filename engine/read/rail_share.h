@@ -30,12 +30,15 @@ inline constexpr std::uint32_t kMaxRepostsPerSlice = 64;
 /// the ladder of contract 4: wait where a fence would harm others, fence, close.
 ///
 /// Where the read retries, a share whose path fails does the same, and then gives back what it had
-/// and has not landed; the others stay until all bytes have.
+/// and has not landed; the others stay until all bytes have. So does a share of a rail on trial,
+/// whose breaker is half-open: its slice is the rail's probe, and no reason to fail a read that
+/// other rails can bring.
 class RailShare final : public SliceSource {
  public:
   /// `region_keys` are the rail's, by index in the region table, for every region of the plan;
-  /// empty where keys do not exist. `verifier` is null when nothing is to be hashed.
-  RailShare(SharedRead& read, Rail& rail, std::vector<std::uint64_t> region_keys,
+  /// empty where keys do not exist. `verifier` is null when nothing is to be hashed. With
+  /// `on_trial` the read's may_give_back must be set.
+  RailShare(SharedRead& read, Rail& rail, bool on_trial, std::vector<std::uint64_t> region_keys,
             std::unique_ptr<BlockVerifier> verifier, Clock& clock, Duration fence_deadline);
 
   /// Fails with the rail's first failure, the holder's refusal, or kStuck when not even closing the
@@ -100,6 +103,7 @@ class RailShare final : public SliceSource {
 
   SharedRead& read_;
   Rail& rail_;
+  const bool gives_back_;  // what its path fails to bring
   const std::vector<std::uint64_t> region_keys_;
   const std::unique_ptr<BlockVerifier> verifier_;
   Clock& clock_;

@@ -43,6 +43,7 @@ Result<void> ReadSession::choose_rails() {
   for (const Rail* rail : request_.rails) {
     RailStatus status = rail->status();
     skipped_.emplace_back();
+    on_trial_.push_back(status.breaker == BreakerState::kHalfOpen);
     if (status.state == RailState::kReady) continue;
     reasons +=
         fmt::format("; {}: {} (breaker {})", rail->name(), status.why, to_string(status.breaker));
@@ -70,13 +71,14 @@ void ReadSession::build_shares() {
   request_.region_keys.resize(request_.rails.size());
   for (std::size_t i = 0; i < request_.rails.size(); ++i) {
     if (skipped_[i]) continue;
+    if (on_trial_[i]) shared_->may_give_back = true;
     std::unique_ptr<BlockVerifier> verifier;
     if (request_.expectation) {
       verifier = std::make_unique<BlockVerifier>(request_.plan, shared_->chunk_bases);
     }
     shares_.push_back(std::make_shared<RailShare>(
-        *shared_, *request_.rails[i], std::move(request_.region_keys[i]), std::move(verifier),
-        clock_, request_.fence_deadline));
+        *shared_, *request_.rails[i], on_trial_[i], std::move(request_.region_keys[i]),
+        std::move(verifier), clock_, request_.fence_deadline));
   }
 }
 

@@ -40,7 +40,8 @@ struct ReadRequest {
   Duration fence_deadline{};
   CancelToken cancel;
   /// When the path of a rail fails, the others read what it has not brought, and nothing else; the
-  /// read fails with the last of them. Off: it fails with the first (contract 6).
+  /// read fails with the last of them. Off: it fails with the first (contract 6), but for rails on
+  /// trial, whose breakers are half-open when the read begins.
   bool retry_on_survivors = false;
 };
 
@@ -93,6 +94,7 @@ class ReadSession {
   TaskScope scope_;                                  // the notice to the owner
   std::vector<std::shared_ptr<RailShare>> shares_;   // of the rails that are not skipped, in order
   std::vector<std::optional<std::string>> skipped_;  // by index in the request's rails: why
+  std::vector<bool> on_trial_;                       // likewise: the breaker is half-open
   std::unique_ptr<Timer> deadline_timer_;            // while shares run
   bool posting_ = false;                             // shares run: there is something to stop
   std::optional<Error> reason_;                      // why the read was stopped; the first counts

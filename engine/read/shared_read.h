@@ -31,6 +31,7 @@ struct SharedRead {
         rails(rail_count),
         max_slice_bytes(max_slice),
         retry(retry_on_survivors),
+        may_give_back(retry_on_survivors),
         cursor(*plan, max_slice, rail_count),
         returned(*plan),
         survivors(rail_count) {}
@@ -46,6 +47,9 @@ struct SharedRead {
   const std::uint64_t max_slice_bytes;
   /// What a rail of the read fails to bring, the others bring (contract 6).
   const bool retry;
+  /// Some share may give back what it had, so that the others stay until all bytes have landed: the
+  /// read retries, or one of its rails is on trial. Set before the first share runs.
+  bool may_give_back;
   /// Makes every share look again for slices, and whether the read is complete, on its own rail's
   /// executor. Any thread. Set before the first share runs.
   std::function<void()> wake;

@@ -240,8 +240,10 @@ BOOST_AUTO_TEST_CASE(a_child_gets_the_same_shape_and_paths) {
                                       "--window-bytes",
                                       "2MiB",
                                       "--huge-pages",
+                                      "--retry-on-survivors",
                                       "--log-level",
                                       "off"});
+  BOOST_TEST(parent.retry_on_survivors);
   const BenchOptions child = accept(holder_arguments(parent));
   BOOST_TEST((child.role == Role::kHolder));
   BOOST_TEST((child.shape == parent.shape));
@@ -251,6 +253,8 @@ BOOST_AUTO_TEST_CASE(a_child_gets_the_same_shape_and_paths) {
   BOOST_TEST(child.max_read_bytes == parent.max_read_bytes);
   BOOST_TEST(child.window_bytes == parent.window_bytes);
   BOOST_TEST(child.huge_pages);
+  // The requester's own business.
+  BOOST_TEST(!child.retry_on_survivors);
   BOOST_TEST(child.supervised);
   BOOST_TEST((child.log_level == LogLevel::kOff));
 }

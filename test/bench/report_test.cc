@@ -28,6 +28,8 @@ ReadReport report_of(std::uint64_t bytes, int wait_ms) {
   report.reads_posted = 16;
   report.needed_bytes = report.read_bytes = report.verified_bytes = bytes;
   report.rails = {{"tcp:a>b", bytes, 16, 0}, {"tcp:c>d", 0, 0, 1}};
+  report.retried_slices = 2;
+  report.retried_bytes = 1000;
   return report;
 }
 
@@ -42,6 +44,7 @@ RunResult three_iterations(const BenchOptions& options) {
     one.holder_cpu_s = 0.2;
     result.iterations.push_back(one);
   }
+  result.iterations[1].report.rails[1].down = "it was cut";
   result.limit_gib_s = {{{1, 2, 3}, {2, 4, 3}, {1, 1, 1}}};
   result.requester_peak_rss = 100 * kMiB;
   result.holder_peak_rss = 200 * kMiB;
@@ -87,6 +90,19 @@ BOOST_AUTO_TEST_CASE(figures_follow_their_definitions) {
   BOOST_TEST(summary.rails[0].bytes == 3 * options.shape.payload_bytes());
   BOOST_TEST(summary.rails[0].share == 1.0);
   BOOST_TEST(summary.mean_read_bytes == static_cast<double>(options.shape.payload_bytes()) / 16);
+  BOOST_TEST(summary.retried_slices == 6U);
+  BOOST_TEST(summary.retried_bytes == 3000U);
+  BOOST_TEST(summary.rails[0].down_reads == 0U);
+  BOOST_TEST(summary.rails[1].down_reads == 1U);
+  BOOST_TEST(summary.rails[1].down == "it was cut");
+}
+
+BOOST_AUTO_TEST_CASE(a_rail_that_was_never_down_has_no_reason) {
+  const BenchOptions options = four_rails();
+  const RunResult result = three_iterations(options);
+  const nlohmann::json json = make_report(options, result, summarize(options, result));
+  BOOST_TEST(json["summary"]["rails"][0]["down"].is_null());
+  BOOST_TEST(json["summary"]["rails"][1]["down"].get<std::string>() == "it was cut");
 }
 
 BOOST_AUTO_TEST_CASE(the_worst_iteration_shows) {
@@ -184,6 +200,7 @@ BOOST_AUTO_TEST_CASE(json_has_every_field) {
                                              "/config/integrity",
                                              "/config/verify",
                                              "/config/seed",
+                                             "/config/retry_on_survivors",
                                              "/machine/cores",
                                              "/memory/requester/huge_pages",
                                              "/memory/requester/numa_bound",
@@ -208,6 +225,8 @@ BOOST_AUTO_TEST_CASE(json_has_every_field) {
                                              "/summary/read_bytes",
                                              "/summary/verified_bytes",
                                              "/summary/mismatched_bytes",
+                                             "/summary/retried_slices",
+                                             "/summary/retried_bytes",
                                              "/summary/committed",
                                              "/summary/cancelled",
                                              "/summary/failed",
@@ -216,6 +235,8 @@ BOOST_AUTO_TEST_CASE(json_has_every_field) {
                                              "/summary/rails/0/reads",
                                              "/summary/rails/0/share",
                                              "/summary/rails/0/errors",
+                                             "/summary/rails/0/down_reads",
+                                             "/summary/rails/1/down",
                                              "/summary/cpu_s_per_gib/requester",
                                              "/summary/cpu_s_per_gib/holder",
                                              "/summary/peak_rss_bytes/requester",
@@ -269,7 +290,9 @@ BOOST_AUTO_TEST_CASE(the_table_says_what_people_must_know) {
   for (const char* what : {"p50 [ms]", "[GiB/s]", "ratio", "bytes [MiB]", "carried nothing",
                            "2 NUMA nodes of the shape are labels", "2 cores", "transport",
                            "requester's memory: slab of 1 MiB as a label only\n",
-                           "holder's memory: slab of 2 MiB, plain pages\n"}) {
+                           "holder's memory: slab of 2 MiB, plain pages\n",
+                           "retried on other rails                6 slices, 3000 bytes\n",
+                           "down in 1 of 3 reads: it was cut\n"}) {
     BOOST_TEST(mentions(table, what), what);
   }
 }

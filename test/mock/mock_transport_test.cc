@@ -2,110 +2,15 @@
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <map>
 #include <type_traits>
-#include <vector>
 
-#include "test/support/held_blocks.h"
-#include "test/support/virtual_world.h"
+#include "test/mock/mock_wire.h"
 
 namespace corail::test {
 namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
-
-/// A packet of 64 KiB takes a millisecond.
-constexpr std::uint64_t kRate = 65'536'000;
-
-/// Remembers what a transport said, and checks the order that SliceSink promises.
-class Sink final : public SliceSink {
- public:
-  explicit Sink(VirtualWorld& world) : world_(world) {}
-
-  void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override {
-    if (from != landed[slice.tag] || from >= to || outcomes.contains(slice.tag)) orderly = false;
-    landed[slice.tag] = to;
-  }
-  void on_outcome(const Slice& slice, Result<void> outcome) noexcept override {
-    if (!outcomes.emplace(slice.tag, outcome.ok() ? Errc{} : outcome.error().code()).second) {
-      orderly = false;
-    }
-    ended[slice.tag] = world_.now();
-  }
-
-  std::map<std::uint64_t, std::uint64_t> landed;
-  std::map<std::uint64_t, Errc> outcomes;
-  std::map<std::uint64_t, TimePoint> ended;
-  bool orderly = true;
-
- private:
-  VirtualWorld& world_;
-};
-
-Task<bool> close(Transport* transport) {
-  co_await transport->close();
-  co_return true;
-}
-
-struct Wire {
-  explicit Wire(FaultScript script = FaultScript(), MockOptions options = small_options())
-      : held(shape(), 1),
-        holder(net, "a"),
-        transport(world.executor(), world.clock(), random, net, options, std::move(script)),
-        sink(world),
-        memory(held.total_bytes()) {
-    BOOST_TEST_REQUIRE(holder.open().ok());
-    const RailEndpoint endpoint = holder.admit_session(SessionId(1), ChannelToken{}, held);
-    BOOST_TEST_REQUIRE(world.run(transport.connect(endpoint, world.now() + milliseconds(9))).ok());
-    begin = world.now();
-  }
-  ~Wire() {
-    transport.unstick();
-    world.run(close(&transport));
-  }
-
-  static HeldShape shape() {
-    HeldShape shape;
-    shape.blocks = 16;
-    shape.regions = 1;
-    return shape;
-  }
-  static MockOptions small_options() {
-    MockOptions options;
-    options.link.bytes_per_second = kRate;
-    options.link.packet_bytes = 65'536;
-    return options;
-  }
-
-  /// Packets [first, first + count) of the holder's memory as one slice, tagged `first`.
-  void post(std::uint64_t first, std::uint64_t count, SliceSink& whose) {
-    Slice slice;
-    slice.region = RegionId(100);
-    slice.remote_offset = first * 65'536;
-    slice.length = count * 65'536;
-    slice.destination = memory.data() + slice.remote_offset;
-    slice.tag = first;
-    transport.post(ReadContext{}, std::span(&slice, 1), whose);
-  }
-  bool arrived(std::uint64_t first, std::uint64_t count) const {
-    const std::byte* there = held.segment(0, 0).data() + first * 65'536;
-    return std::equal(there, there + count * 65'536, memory.data() + first * 65'536);
-  }
-  Result<void> fence(SliceSink& whose) {
-    return world.run(transport.fence(whose, world.now() + std::chrono::seconds(1)));
-  }
-
-  VirtualWorld world;
-  SeededRandom random{1};
-  HeldBlocks held;
-  MockNet net;
-  MockHolder holder;
-  MockTransport transport;
-  Sink sink;
-  std::vector<std::byte> memory;
-  TimePoint begin{};
-};
 
 BOOST_AUTO_TEST_SUITE(mock_transport)
 

@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,12 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 FaultScript no_connect() { return FaultScript().add(Fault(FaultKind::kNoConnect, 0)); }
+
+std::shared_ptr<ConnectLimit> one_at_a_time() {
+  ConnectLimits limits;
+  limits.most = 1;
+  return std::make_shared<ConnectLimit>(limits);
+}
 
 struct Life {
   explicit Life(RailPlan plan) : held(HeldShape{}, 1), rails(world, held, {std::move(plan)}, 1) {}
@@ -112,9 +119,9 @@ BOOST_AUTO_TEST_CASE(a_rail_that_is_connecting_closes_too) {
 
 BOOST_AUTO_TEST_CASE(whoever_waits_for_a_turn_to_connect_does_not_wait_for_ever) {
   RailPlan plan;
-  plan.rail_options.connects = std::make_shared<ConnectLimit>(1);
+  plan.rail_options.connects = one_at_a_time();
   Unplugged it(plan);
-  auto turn = plan.rail_options.connects->ask([] {});
+  auto turn = plan.rail_options.connects->ask(ConnectRequest(), [] {});
   it.event(false);
   it.event(true);
   it.life.world.run_for(seconds(1));
@@ -122,13 +129,71 @@ BOOST_AUTO_TEST_CASE(whoever_waits_for_a_turn_to_connect_does_not_wait_for_ever)
   turn.reset();
   it.life.world.run_for(milliseconds(1));
   BOOST_TEST((it.life.state() == RailState::kReady));
-  turn = plan.rail_options.connects->ask([] {});
+  turn = plan.rail_options.connects->ask(ConnectRequest(), [] {});
   it.event(false);
   it.event(true);
   it.life.world.run_for(seconds(1));
   const TimePoint begin = it.life.world.now();
   BOOST_TEST(it.life.world.run(it.life.rail().close()).ok());
   BOOST_TEST((it.life.world.now() == begin));
+}
+
+/// Nobody's path is at fault while others connect, however long that takes.
+BOOST_AUTO_TEST_CASE(waiting_for_a_turn_is_no_fault_and_takes_nothing_of_the_connects_time) {
+  RailPlan plan;
+  plan.options.link.latency = milliseconds(50);
+  plan.rail_options.connects = one_at_a_time();
+  Unplugged it(plan);
+  for (const Duration held : {Duration(milliseconds(4990)), Duration(seconds(60))}) {
+    auto turn = plan.rail_options.connects->ask(ConnectRequest(), [] {});
+    it.event(false);
+    it.event(true);
+    it.life.world.run_for(held);
+    BOOST_TEST((it.life.state() == RailState::kClosed));
+    turn.reset();
+    it.life.world.run_for(milliseconds(51));
+    BOOST_TEST((it.life.state() == RailState::kReady));
+    BOOST_TEST(it.life.rail().health().faults() == 0U);
+  }
+  BOOST_TEST(it.life.rails.generations(0) == 3U);
+}
+
+BOOST_AUTO_TEST_CASE(a_port_that_is_down_keeps_no_turn) {
+  RailPlan plan;
+  plan.rail_options.connects = one_at_a_time();
+  Unplugged it(plan);
+  auto turn = plan.rail_options.connects->ask(ConnectRequest(), [] {});
+  it.event(false);
+  it.event(true);
+  it.life.world.run_for(seconds(1));
+  it.event(false);
+  turn.reset();
+  it.life.world.run_for(milliseconds(1));
+  BOOST_TEST(plan.rail_options.connects->connecting() == 0U);
+  BOOST_TEST((it.life.state() == RailState::kClosed));
+  BOOST_TEST(it.life.rails.generations(0) == 2U);
+  it.event(true);
+  it.life.world.run_for(milliseconds(200));
+  BOOST_TEST((it.life.state() == RailState::kReady));
+}
+
+BOOST_AUTO_TEST_CASE(a_port_that_drops_while_the_rail_connects_leaves_it_down) {
+  RailPlan plan;
+  plan.options.link.latency = milliseconds(50);
+  Unplugged it(std::move(plan));
+  it.event(false);
+  it.event(true);
+  it.life.world.run_for(milliseconds(120));
+  BOOST_TEST((it.life.state() == RailState::kConnecting));
+  it.event(false);
+  it.life.world.run_for(seconds(1));
+  BOOST_TEST((it.life.state() == RailState::kClosed));
+  BOOST_TEST(it.life.rail().status().why.find("port is down") != std::string::npos,
+             it.life.rail().status().why);
+  BOOST_TEST(it.life.rail().health().faults() == 0U);
+  it.event(true);
+  it.life.world.run_for(seconds(1));
+  BOOST_TEST((it.life.state() == RailState::kReady));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

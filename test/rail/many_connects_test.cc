@@ -36,6 +36,7 @@ struct ManyRails {
       token[1] = 0xFF;
       const SessionId session(static_cast<std::uint32_t>(100 + i));
       endpoints.push_back(rig.door.admit_session(session, token, rig.gate));
+      options.connects_peer = options.connects->add_peer();
       Rail::MakeTransport make = [this] { return rig.make_transport(2); };
       rails.push_back(std::make_unique<Rail>("tcp", rig.context.get_executor(), rig.clock,
                                              std::move(make), window(), options));
@@ -73,7 +74,7 @@ Task<void> connect_all(ManyRails& all) {
     BOOST_TEST(result.ok(), (result.ok() ? "" : result.error().to_string()));
   }
   BOOST_TEST(most > 1U);
-  BOOST_TEST(most <= kMaxConnects);
+  BOOST_TEST(most <= ConnectLimits().most);
   BOOST_TEST(all.options.connects->connecting() == 0U);
   for (const auto& rail : all.rails) {
     BOOST_TEST((rail->status().state == RailState::kReady));

@@ -80,7 +80,52 @@ Task<void> fail_to_open(Ports& host, std::vector<RailEndpoint> remotes, Error& w
   BOOST_TEST(rails.rails().empty());
 }
 
+/// One of two ends refuses; `down` is what its rail says of itself.
+Task<void> open_half(Ports& host, std::string& down, std::uint64_t& most) {
+  MemoryGate gate(kMiB);
+  const auto door = host.ports[0]->make_door();
+  const auto listening = door->open();
+  BOOST_TEST(listening.ok());
+  std::vector<RailEndpoint> remotes(2, door->admit_session(SessionId(1), ChannelToken{}, gate));
+  remotes[1].port = 1;
+  RailSet rails;
+  const auto opened = co_await rails.open(host.ports, std::move(remotes), large_window(),
+                                          RailOptions(), host.soon());
+  BOOST_TEST(opened.ok());
+  BOOST_TEST(rails.rails().size() == 2U);
+  most = rails.max_slice_bytes();
+  for (const auto& rail : rails.rails()) {
+    const RailStatus status = rail->status();
+    if (status.state != RailState::kReady) down += rail->name() + ": " + status.why;
+  }
+  co_await rails.close();
+  co_await door->close();
+}
+
 BOOST_AUTO_TEST_SUITE(rail_set)
+
+BOOST_AUTO_TEST_CASE(one_rail_that_connects_is_enough) {
+  Ports host({"tcp:127.0.0.1", "tcp:127.0.0.2"});
+  std::string down;
+  std::uint64_t most = 0;
+  run_task(host.context, open_half(host, down, most));
+  BOOST_TEST(most == kMaxReadBytes);
+  BOOST_TEST(down.find("tcp:127.0.0.2>127.0.0.1:1: it could not connect") == 0U, down);
+}
+
+BOOST_AUTO_TEST_CASE(when_none_connects_the_error_names_them_all) {
+  Ports host({"tcp:127.0.0.1", "tcp:127.0.0.2"});
+  Error why;
+  run_task(
+      host.context,
+      fail_to_open(host, std::vector<RailEndpoint>(2, endpoint_of("tcp", "127.0.0.1", 1)), why));
+  BOOST_TEST((why.code() == Errc::kConnectFailed), why.to_string());
+  BOOST_TEST(why.rail() == "tcp:127.0.0.1>127.0.0.1:1");
+  for (const char* part :
+       {"none of the 2 rails", "tcp:127.0.0.1>127.0.0.1:1: ", "tcp:127.0.0.2>127.0.0.1:1: "}) {
+    BOOST_TEST(why.detail().find(part) != std::string::npos, why.detail());
+  }
+}
 
 BOOST_AUTO_TEST_CASE(no_slice_is_larger_than_the_transport_takes) {
   Ports host({"tcp:127.0.0.1", "tcp:127.0.0.2"});

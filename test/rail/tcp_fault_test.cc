@@ -156,6 +156,8 @@ Task<void> holder_dies_while_idle(TcpRig& rig) {
 Task<void> one_channel_breaks_the_protocol(TcpRig& rig) {
   FakeHolder holder(rig.context);
   const auto transport = rig.make_transport(2);
+  Errc lost{};
+  transport->when_lost([&lost](const Error& why) { lost = why.code(); });
   const auto accept_two = [](FakeHolder* good, FakeHolder* bad) -> Task<void> {
     co_await bad->accept();
     good->take_over(*bad);
@@ -174,8 +176,14 @@ Task<void> one_channel_breaks_the_protocol(TcpRig& rig) {
   const Request to_bad = co_await holder.next_request();
   co_await holder.send_header(to_bad.op, 1, 10);
   co_await sink.outcomes(1);
-  BOOST_TEST(sink.count(Errc::kRailFailed) == 1U, sink.first_detail());
+  BOOST_TEST(sink.count(Errc::kProtocol) == 1U, sink.first_detail());
   BOOST_TEST(!transport->usable());
+  BOOST_TEST((lost == Errc::kProtocol));
+  // Nor is it the path's fault for those that come later.
+  RecordingSink late(rig.context.get_executor());
+  transport->post(kRead, slices_over(memory, 1000, 2), late);
+  co_await late.outcomes(2);
+  BOOST_TEST(late.count(Errc::kProtocol) == 2U, late.first_detail());
   co_await good.send_header(to_good.op, 0, 1000);
   co_await good.send(std::span(memory).first(1000));
   co_await sink.outcomes(2);

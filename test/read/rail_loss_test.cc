@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "test/read/fake_rail.h"
-#include "test/support/read_rig.h"
+#include "test/read/lossy_rails.h"
 
-// Reads and rails that are lost, return, flap and fall silent.
+// Reads and rails that are lost, return and flap.
 
 namespace corail::test {
 namespace {
@@ -17,31 +17,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 namespace data = boost::unit_test::data;
-
-FaultScript script(Fault fault) { return FaultScript().add(std::move(fault)); }
-FaultScript cut_at(std::uint64_t slice) { return script(Fault(FaultKind::kCut, slice)); }
-
-HeldShape large_shape() {
-  HeldShape shape;
-  shape.blocks = 64;  // 4 MiB: four windows of a rail
-  return shape;
-}
-
-/// Rails that are rebuilt; `bad` is how the first generation of the second one misbehaves.
-std::vector<RailPlan> rails(std::size_t count, FaultScript bad, std::uint64_t rate) {
-  std::vector<RailPlan> plans(count);
-  for (RailPlan& plan : plans) {
-    plan.rebuilt = true;
-    plan.options.link.bytes_per_second = rate;
-  }
-  plans[count > 1 ? 1 : 0].faults = std::move(bad);
-  return plans;
-}
-
-void check_failed(const Result<void>& result, Errc expected) {
-  BOOST_TEST_REQUIRE(!result.ok());
-  BOOST_TEST((result.error().code() == expected), text_of(result));
-}
 
 BOOST_AUTO_TEST_SUITE(rail_loss)
 
@@ -81,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_read_is_not_disturbed_by_a_rail_that_returns) {
   BOOST_TEST_REQUIRE(report.size() == 3U);
   BOOST_TEST(report[1].name == "mock1");
   BOOST_TEST(report[1].reads == 0U);
-  BOOST_TEST(report[1].down.find("flushed every slice") != std::string::npos, report[1].down);
+  BOOST_TEST(report[1].down.find("nobody here gave them up") != std::string::npos, report[1].down);
   for (const std::size_t used : {0, 2}) {
     BOOST_TEST(report[used].down == "");
     BOOST_TEST(report[used].bytes > 0U);
@@ -152,33 +127,6 @@ BOOST_AUTO_TEST_CASE(what_the_holder_refuses_opens_no_breaker) {
   BOOST_TEST((rig.rails.rail(0).status().breaker == BreakerState::kClosed));
 }
 
-BOOST_DATA_TEST_CASE(the_watchdog_ends_what_never_completes,
-                     data::make({false, true}) * data::make({false, true}), shared_fence,
-                     stuck_fence) {
-  FaultScript faults = script(Fault(FaultKind::kStall, 2));
-  if (stuck_fence) faults.add(Fault(FaultKind::kStuckFence, 0));
-  auto plans = rails(2, std::move(faults), 125'000'000);
-  for (RailPlan& plan : plans) plan.options.shared_fence = shared_fence;
-  ReadRig rig(large_shape(), std::move(plans), 1);
-  const TimePoint begin = rig.world.now();
-  const auto read = rig.make(rig.request());
-  const auto result = rig.finish(*read);
-  check_failed(result, Errc::kRailFailed);
-  BOOST_TEST(result.error().rail() == "mock1");
-  BOOST_TEST((read->ended() - begin >= kWatchdogTime));
-  // The ladder: half a fence deadline of waiting, the fence, and closing at once.
-  BOOST_TEST((read->ended() - begin <= kWatchdogTime + milliseconds(1100)));
-  BOOST_TEST(rig.rails.rail(1).health().faults() == 1U);
-  BOOST_TEST(rig.rails.rail(0).health().faults() == 0U);
-  BOOST_TEST(rig.pool.quarantined_chunks() == 0U);
-  BOOST_TEST(rig.complaint(*read, result).value_or("") == "");
-  BOOST_TEST(rig.rails.generations(1) == 2U);
-  const auto next = rig.make(rig.request());
-  const auto committed = rig.finish(*next);
-  BOOST_TEST(committed.ok(), text_of(committed));
-  BOOST_TEST(next->report().rails[1].bytes > 0U);
-}
-
 /// A cancel fences what stalls; over a shared fence the other read's slices are flushed as well.
 BOOST_DATA_TEST_CASE(our_own_fences_are_no_faults, data::make({false, true}), shared_fence) {
   auto plans = rails(1, script(Fault(FaultKind::kStall, 1)), 125'000'000);
@@ -233,15 +181,6 @@ BOOST_AUTO_TEST_CASE(a_rail_drains_before_it_is_rebuilt) {
   BOOST_TEST(own.health().faults() == 1U);
   BOOST_TEST((own.status().state == RailState::kReady));
   BOOST_TEST(rig.world.run(own.close()).ok());
-}
-
-BOOST_AUTO_TEST_CASE(the_watchdog_leaves_a_slow_rail_alone) {
-  // 14 s for the read, 3.5 s for a window.
-  ReadRig rig(large_shape(), rails(1, FaultScript(), 300'000), 1);
-  const auto read = rig.make(rig.request());
-  const auto result = rig.finish(*read);
-  BOOST_TEST(result.ok(), text_of(result));
-  BOOST_TEST(rig.rails.rail(0).health().faults() == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

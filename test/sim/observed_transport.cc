@@ -74,6 +74,14 @@ Task<void> ObservedTransport::close() {
   co_await inner_->close();
 }
 
+void ObservedTransport::when_lost(Lost lost) {
+  inner_->when_lost([this, lost = std::move(lost)](const Error& why) {
+    check_executor("when_lost");
+    model_.journal().event("lost a rail of link {}: {}", rail_.link, why.to_string());
+    lost(why);
+  });
+}
+
 bool ObservedTransport::usable() const noexcept {
   check_executor("usable");
   return inner_->usable();

@@ -22,6 +22,7 @@ class ObservedTransport final : public Transport {
   void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) override;
   Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) override;
   Task<void> close() override;
+  void when_lost(Lost lost) override;
   bool usable() const noexcept override;
 
  private:

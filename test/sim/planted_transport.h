@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "engine/exec/event.h"
 #include "engine/rail/transport.h"
@@ -37,6 +38,7 @@ class PlantedTransport final : public Transport {
   void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) override;
   Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) override;
   Task<void> close() override;
+  void when_lost(Lost lost) override { inner_->when_lost(std::move(lost)); }
   bool usable() const noexcept override { return inner_->usable(); }
 
  private:

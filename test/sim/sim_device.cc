@@ -29,6 +29,7 @@ class HandledTransport final : public Transport {
     return inner_->fence(sink, deadline);
   }
   Task<void> close() override { return inner_->close(); }
+  void when_lost(Lost lost) override { inner_->when_lost(std::move(lost)); }
   bool usable() const noexcept override { return inner_->usable(); }
 
  private:

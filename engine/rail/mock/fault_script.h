@@ -9,7 +9,7 @@ namespace corail {
 
 /// What can be made to go wrong on a mock rail; nastier than the devices that were measured.
 enum class FaultKind : std::uint8_t {
-  kCut,               // the device flushes everything and does not say why; the rail is dead
+  kCut,               // the device flushes everything, which is all that it says; the rail is dead
   kRefuse,            // the holder refuses the slice, and that kills the channel for everybody
   kStall,             // the slice never completes; what follows does
   kSlow,              // the link runs at `amount` bytes per second from here on

@@ -50,7 +50,7 @@ void MockTransport::admit(OpKey key, const MockOp& op) {
     // others are only flushed.
     dead_ = true;
     finish(key, Error(Errc::kRefused, Stage::kServe, "the holder refused the slice (scripted)"));
-    finish_all(Error(Errc::kFlushed, Stage::kWait, "flushed by another slice's access error"));
+    die(Error(Errc::kFlushed, Stage::kWait, "flushed by another slice's access error"));
     return;
   }
   auto admitted = channel_->admit(key.packed(), op.context, op.slice);
@@ -58,8 +58,7 @@ void MockTransport::admit(OpKey key, const MockOp& op) {
     wire_.push_back(key);
     send_next();
   } else if (admitted.error().code() == Errc::kConnectionLost) {
-    dead_ = true;
-    finish_all(admitted.error());
+    die(admitted.error());
   } else {
     finish(key, std::move(admitted).error().at(Stage::kServe));
   }
@@ -117,17 +116,15 @@ void MockTransport::send_packet(OpKey key, MockOp& op) {
 void MockTransport::place(const MockEvent& packet, MockOp& op) {
   const Fault* cut = script_.find(FaultKind::kCut, op.number);
   if (cut && packet.from >= cut->packet * options_.link.packet_bytes) {
-    dead_ = true;
-    // Nobody here fenced, so the flush is the path's fault, although the device does not say so.
-    finish_all(Error(Errc::kConnectionLost, Stage::kWait,
-                     "the device flushed every slice and gave no reason; check the link"));
+    // As a queue pair does whose path has gone: whose fault it was is for the rail to find out.
+    die(Error(Errc::kFlushed, Stage::kWait,
+              "the device flushed every slice and gave no reason; check the link"));
     return;
   }
   std::byte* const target = op.slice.destination + packet.from;
   if (!channel_->copy(packet.op.packed(), packet.from, packet.to - packet.from, target)) {
-    dead_ = true;
-    finish_all(Error(Errc::kConnectionLost, Stage::kWait,
-                     "the holder has closed the channel; check that it runs"));
+    die(Error(Errc::kConnectionLost, Stage::kWait,
+              "the holder has closed the channel; check that it runs"));
     return;
   }
   ++counters_.packets;

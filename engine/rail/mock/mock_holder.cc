@@ -46,6 +46,19 @@ void MockChannel::shut() {
   const std::lock_guard lock(mutex_);
   gate_ = nullptr;
   served_.clear();
+  if (on_shut_) std::exchange(on_shut_, nullptr)();
+}
+
+void MockChannel::when_shut(std::function<void()> shut) {
+  const std::lock_guard lock(mutex_);
+  on_shut_ = std::move(shut);
+  if (gate_ == nullptr) std::exchange(on_shut_, nullptr)();
+}
+
+void MockChannel::forget_shut() {
+  // The lock is held while it runs, so that afterwards it does not.
+  const std::lock_guard lock(mutex_);
+  on_shut_ = nullptr;
 }
 
 bool MockChannel::is_shut() const {

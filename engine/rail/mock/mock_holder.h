@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -38,6 +39,12 @@ class MockChannel {
   void shut();
   bool is_shut() const;
 
+  /// `shut` is called when somebody has shut the channel, on his thread, or from within this call
+  /// where that has happened already. It must do no more than post. Forgotten by forget_shut(),
+  /// after which it does not run.
+  void when_shut(std::function<void()> shut);
+  void forget_shut();
+
   SessionId session() const noexcept { return session_; }
 
  private:
@@ -45,6 +52,7 @@ class MockChannel {
   mutable std::mutex mutex_;
   LeaseGate* gate_;  // null once shut
   std::map<std::uint64_t, PinnedBytes> served_;
+  std::function<void()> on_shut_;
 };
 
 /// The doors of the mock holders of one process, by address: what the network is to other

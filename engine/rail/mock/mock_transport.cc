@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <asio/post.hpp>
 #include <utility>
 
 #include "engine/base/check.h"
@@ -33,11 +34,13 @@ MockTransport::MockTransport(asio::any_io_executor executor, Clock& clock, Rando
       link_(options_.link, random),
       ops_(options_.max_slices),
       unstuck_(executor_),
+      self_(std::make_shared<MockTransport*>(this)),
       agenda_(executor_, clock_, [this](const MockEvent& event) { handle(event); }) {}
 
 MockTransport::~MockTransport() {
   CORAIL_CHECK(closed_ || channel_ == nullptr, "a connected transport is closed before it goes");
   CORAIL_CHECK(ops_.size() == 0, "a transport outlives what was posted on it (I6)");
+  *self_ = nullptr;
 }
 
 Task<Result<void>> MockTransport::connect(RailEndpoint remote, TimePoint deadline) {
@@ -55,7 +58,18 @@ Task<Result<void>> MockTransport::connect(RailEndpoint remote, TimePoint deadlin
   auto channel = net_.connect(remote);
   if (!channel) co_return std::move(channel).error().at(Stage::kConnect);
   channel_ = std::move(*channel);
+  watch_channel();
   co_return ok_result();
+}
+
+void MockTransport::watch_channel() {
+  channel_->when_shut([executor = executor_, self = self_] {
+    asio::post(executor, [self] {
+      if (*self == nullptr || (*self)->dead_) return;
+      (*self)->die(Error(Errc::kConnectionLost, Stage::kWait,
+                         "the holder has closed the channel; check that it runs"));
+    });
+  });
 }
 
 void MockTransport::post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) {
@@ -104,7 +118,9 @@ Task<void> MockTransport::close() {
   dead_ = true;
   finish_all(Error(Errc::kFlushed, Stage::kClose, "the rail was closed"));
   agenda_.clear();
-  if (channel_) channel_->shut();
+  if (channel_ == nullptr) co_return;
+  channel_->forget_shut();
+  channel_->shut();
 }
 
 void MockTransport::unstick() { unstuck_.notify(); }
@@ -130,6 +146,12 @@ void MockTransport::finish(OpKey key, Result<void> outcome) {
 
 void MockTransport::finish_all(const Error& error) {
   for (const OpKey key : keys_of([](const MockOp&) { return true; })) finish(key, error);
+}
+
+void MockTransport::die(const Error& error) {
+  dead_ = true;
+  finish_all(error);
+  if (lost_ && !closed_) lost_(error);
 }
 
 }  // namespace corail

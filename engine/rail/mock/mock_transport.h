@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/base/clock.h"
@@ -63,6 +64,7 @@ class MockTransport final : public Transport {
   void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) override;
   Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) override;
   Task<void> close() override;
+  void when_lost(Lost lost) override { lost_ = std::move(lost); }
   bool usable() const noexcept override { return channel_ != nullptr && !dead_; }
 
   const MockCounters& counters() const noexcept { return counters_; }
@@ -83,6 +85,9 @@ class MockTransport final : public Transport {
   void let_one_through(const SliceSink& sink);
   void finish(OpKey key, Result<void> outcome);
   void finish_all(const Error& error);
+  /// The device is dead: every slice ends so, then the rail hears of it.
+  void die(const Error& error);
+  void watch_channel();
   std::vector<OpKey> keys_of(bool (*wanted)(const MockOp&));
 
   const asio::any_io_executor executor_;
@@ -97,9 +102,12 @@ class MockTransport final : public Transport {
   std::shared_ptr<MockChannel> channel_;
   MockCounters counters_;
   Event unstuck_;
+  Lost lost_;
   bool wire_busy_ = false;
   bool dead_ = false;
   bool closed_ = false;
+  /// Keeps the holder's hanging up, which comes from its thread, from reaching one that is gone.
+  std::shared_ptr<MockTransport*> self_;
   MockAgenda agenda_;  // last: it calls back
 };
 

@@ -81,9 +81,7 @@ Task<void> TcpChannel::receive_replies() {
       const bool drained = moved.bytes < reader_.room();
       const auto advanced = reader_.advance(moved.bytes);
       if (!advanced.ok()) {
-        const Error& breach = advanced.error();
-        end(Error(Errc::kRailFailed, breach.stage(), breach.detail())
-                .on_peer(socket_->peer_name()));
+        end(Error(advanced.error()).on_peer(socket_->peer_name()));
         break;
       }
       start_waiting();

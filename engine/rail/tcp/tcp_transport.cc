@@ -64,8 +64,8 @@ Task<Result<void>> TcpTransport::open_channels(RailEndpoint remote, TimePoint de
   }
   channels_ = std::move(opened);
   for (const auto& channel : channels_) {
-    channel->start(scope_, [this] {
-      if (phase_ != Phase::kClosed && lost_) lost_();
+    channel->start(scope_, [this, ended = channel.get()] {
+      if (phase_ != Phase::kClosed && lost_) lost_(ended->ended_by());
     });
   }
   co_return ok_result();
@@ -144,7 +144,9 @@ Error TcpTransport::why_unusable() const {
     return Error(Errc::kRailFailed, Stage::kSubmit, "the rail is not connected");
   }
   const Error& why = (*ended)->ended_by();
-  return Error(Errc::kRailFailed, Stage::kSubmit,
+  // The peer's breach of the protocol stays that: no other rail should be asked instead.
+  const bool path = why.error_class() == ErrorClass::kTransport;
+  return Error(path ? Errc::kRailFailed : why.code(), Stage::kSubmit,
                fmt::format("the rail is not connected any more: {}", why.detail()))
       .on_peer(why.peer());
 }

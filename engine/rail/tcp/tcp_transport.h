@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/base/clock.h"
@@ -40,7 +40,7 @@ class TcpTransport final : public Transport {
   void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) override;
   Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) override;
   Task<void> close() override;
-  void when_lost(std::function<void()> lost) override { lost_ = std::move(lost); }
+  void when_lost(Lost lost) override { lost_ = std::move(lost); }
   bool usable() const noexcept override;
 
  private:
@@ -70,7 +70,7 @@ class TcpTransport final : public Transport {
   bool telling_ = false;
   TaskScope scope_;
   Event connect_ended_;
-  std::function<void()> lost_;
+  Lost lost_;
   Phase phase_ = Phase::kNew;
 };
 
