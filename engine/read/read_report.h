@@ -19,11 +19,12 @@ struct StageTimes {
   Duration wait{};  // until every slice has ended; hashing on the receiving threads is hidden here
   Duration verify{};  // integrity work that is left for the join
   Duration commit{};  // the owner's confirmation
+  Duration copy{};    // into the caller's own memory, where that was asked for; after the commit
   Duration seal{};    // building the view and handing it over
 
   /// From the start of the query to the end of the hand-over; submit is not added, being inside
   /// wait.
-  Duration total() const noexcept { return query + plan + wait + verify + commit + seal; }
+  Duration total() const noexcept { return query + plan + wait + verify + commit + copy + seal; }
 };
 
 struct RailReport {
