@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -59,7 +61,13 @@ struct FetchOptions {
   AnswerEncoding encoding = AnswerEncoding::kParts;  // kRuns from a holder that knows nothing else
   Duration deadline = std::chrono::seconds(60);
   bool retry_on_survivors = false;  // see ReadRequest::retry_on_survivors
-  CancelToken cancel;               // pulling it ends the fetch, once it is quiescent
+  CancelToken cancel;  // pulling it ends the fetch, once it is quiescent
+  /// The caller's own memory, to get a copy of the blocks when they are committed: block-major and
+  /// dense, the segment of a block and lane at block * block_bytes() + lane_offset(lane) of the
+  /// layout. Of a short prefix its blocks only are written; unless the fetch succeeds, no byte is,
+  /// ever (contract 7). Large enough for all keys, else kInvalidArgument before anything is sent;
+  /// valid and left alone until the fetch has returned. The view is returned as well.
+  std::optional<std::span<std::byte>> copy_on_commit;
 };
 
 }  // namespace corail

@@ -1,5 +1,7 @@
 #include "rpc/prefix_lease.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +21,15 @@ Result<void> PrefixLease::check_arguments(const FetchOptions& options) const {
   if (options.deadline <= Duration::zero()) {
     return Error(Errc::kInvalidArgument, Stage::kQuery, "the deadline of a fetch must be positive");
   }
-  return check_query(read_, *keys_);
+  auto checked = check_query(read_, *keys_);
+  if (!checked || !options.copy_on_commit) return checked;
+  // A layout's block and the number of keys are bounded so that this does not overflow.
+  const std::uint64_t needed = keys_->hashes.size() * layout_->block_bytes();
+  if (options.copy_on_commit->size() >= needed) return ok_result();
+  return Error(Errc::kInvalidArgument, Stage::kQuery,
+               fmt::format("the memory for the copy has {} bytes, but {} blocks of this layout may "
+                           "come, which need {}; give more, or ask for fewer blocks",
+                           options.copy_on_commit->size(), keys_->hashes.size(), needed));
 }
 
 Task<Result<void>> PrefixLease::query(const FetchOptions& options, TimePoint deadline,
@@ -32,7 +42,8 @@ Task<Result<void>> PrefixLease::query(const FetchOptions& options, TimePoint dea
   query.ttl = context_.options.lease_ttl;
   query.encoding = options.encoding;
   CallOptions call;
-  call.deadline = std::min(deadline, sent + context_.options.call_deadline);
+  call.deadline =
+      std::min(deadline, sent + context_.options.call_deadline);
   call.cancel = &cancel_query_;
   const CancelBridge bridge(context_.home, options.cancel, cancel_query_);
   auto answer = co_await context_.session.query(std::move(query), call);

@@ -77,6 +77,7 @@ Task<Result<void>> PrefixRead::read() {
   request.fence_deadline = context_.options.fence_deadline;
   request.cancel = options_.cancel;
   request.retry_on_survivors = options_.retry_on_survivors;
+  request.copy_on_commit = options_.copy_on_commit;
   ReadSession session(context_.home, context_.clock, context_.session, std::move(request));
   const PrefixLease::Listener listener(lease_, [this, &session](TimePoint usable_until) {
     session.extend(std::min(callers_deadline_, usable_until));
