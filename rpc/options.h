@@ -60,6 +60,11 @@ struct FetchOptions {
   Integrity integrity = Integrity::kXxh3;
   AnswerEncoding encoding = AnswerEncoding::kParts;  // kRuns from a holder that knows nothing else
   Duration deadline = std::chrono::seconds(60);
+  /// How long the holder may wait for blocks that nobody has sealed yet: it answers as soon as all
+  /// that is asked for is there, or with what there is then (kNotFound: nothing). At most 5 minutes
+  /// and less than the deadline, or there is no time left to read. The fetch keeps its part of the
+  /// budgets meanwhile, and no block.
+  Duration wait_for_blocks{};
   bool retry_on_survivors = false;  // see ReadRequest::retry_on_survivors
   CancelToken cancel;  // pulling it ends the fetch, once it is quiescent
   /// The caller's own memory, to get a copy of the blocks when they are committed: block-major and

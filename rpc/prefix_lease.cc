@@ -21,6 +21,11 @@ Result<void> PrefixLease::check_arguments(const FetchOptions& options) const {
   if (options.deadline <= Duration::zero()) {
     return Error(Errc::kInvalidArgument, Stage::kQuery, "the deadline of a fetch must be positive");
   }
+  if (options.wait_for_blocks < Duration::zero() || options.wait_for_blocks > kMaxQueryWait) {
+    return Error(Errc::kInvalidArgument, Stage::kQuery,
+                 fmt::format("a fetch may wait for blocks up to {} s",
+                             kMaxQueryWait / std::chrono::seconds(1)));
+  }
   auto checked = check_query(read_, *keys_);
   if (!checked || !options.copy_on_commit) return checked;
   // A layout's block and the number of keys are bounded so that this does not overflow.
@@ -39,11 +44,14 @@ Task<Result<void>> PrefixLease::query(const FetchOptions& options, TimePoint dea
   query.read = read_;
   query.keys = keys_;
   query.layout = layout_;
-  query.ttl = context_.options.lease_ttl;
+  // The lease counts from sending, whatever the holder says about when it answered. It is asked for
+  // that much longer, so that the wait eats nothing of it.
+  query.ttl = context_.options.lease_ttl + options.wait_for_blocks;
+  query.wait = options.wait_for_blocks;
   query.encoding = options.encoding;
   CallOptions call;
   call.deadline =
-      std::min(deadline, sent + context_.options.call_deadline);
+      std::min(deadline, sent + context_.options.call_deadline + options.wait_for_blocks);
   call.cancel = &cancel_query_;
   const CancelBridge bridge(context_.home, options.cancel, cancel_query_);
   auto answer = co_await context_.session.query(std::move(query), call);

@@ -113,6 +113,11 @@ Result<BlockView> TwoNodes::fetch(Peer& peer, std::shared_ptr<const BlockKeys> k
   return run(*requester_, peer.fetch_blocks(layout_, std::move(keys), options));
 }
 
+std::future<Result<BlockView>> TwoNodes::start(Peer& peer, FetchOptions options) {
+  return asio::co_spawn(requester_->executor(),
+                        peer.fetch_blocks(layout_, keys_, std::move(options)), asio::use_future);
+}
+
 std::uint64_t TwoNodes::mismatches(const BlockView& view) const {
   std::uint64_t wrong = 0;
   for (std::uint32_t block = 0; block < view.blocks(); ++block) {

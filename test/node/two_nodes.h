@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <new>
 #include <string>
@@ -76,6 +77,8 @@ class TwoNodes {
   Result<std::shared_ptr<Peer>> connect_to(std::string address);
   Result<BlockView> fetch(Peer& peer, std::shared_ptr<const BlockKeys> keys,
                           FetchOptions options = {});
+  /// Begins a fetch of all blocks.
+  std::future<Result<BlockView>> start(Peer& peer, FetchOptions options);
   void close_holder();
   /// What the holder's store counts, as of now.
   StoreStats holder_stats();
