@@ -14,6 +14,7 @@
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
 #include "engine/rail/health.h"
+#include "engine/rail/port_budget.h"
 #include "engine/rail/rail_options.h"
 #include "engine/rail/rail_status.h"
 #include "engine/rail/slice_source.h"
@@ -62,6 +63,8 @@ class Rail {
   /// Any thread, once connected: the same for all generations.
   const Capabilities& capabilities() const noexcept { return capabilities_; }
   const RailCounters& counters() const noexcept { return counters_; }
+  /// Any thread. Of the port that it shares with other rails; null: none.
+  const std::shared_ptr<PortBudget>& port_budget() const noexcept { return port_place_.budget(); }
   const RailHealth& health() const noexcept { return health_; }
 
   /// Once only. From its success on the rail looks after itself.
@@ -148,6 +151,7 @@ class Rail {
   Capabilities capabilities_;
   RailStatusBoard status_;
   RailHealth health_;
+  PortBudget::Place port_place_;
   RailEndpoint remote_;
   std::list<std::unique_ptr<Attachment>> attachments_;
   std::vector<Posted> posted_;  // without an outcome, in no order
