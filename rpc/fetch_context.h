@@ -5,6 +5,7 @@
 #include "engine/base/clock.h"
 #include "engine/memory/slab_pool.h"
 #include "engine/rail/rail_set.h"
+#include "rpc/fetch_admission.h"
 #include "rpc/options.h"
 #include "rpc/session_client.h"
 
@@ -19,6 +20,7 @@ struct FetchContext {
   SlabPool& memory;
   const NodeOptions& options;
   const RailSet& rails;
+  FetchBudgets budgets;
 };
 
 /// A caller may ask for all the time there is.

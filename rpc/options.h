@@ -13,8 +13,11 @@
 #include "engine/base/result.h"
 #include "engine/base/units.h"
 #include "engine/plan/layout.h"
+#include "engine/rail/port.h"
+#include "engine/rail/port_budget.h"
 #include "engine/rail/tcp/tcp_limits.h"
 #include "engine/read/cancel_token.h"
+#include "engine/read/read_budget.h"
 #include "engine/store/block_store.h"
 
 namespace corail {
@@ -37,8 +40,19 @@ struct NodeOptions {
   Duration lease_margin = std::chrono::seconds(2);
   std::uint64_t destination_bytes = 64 * kGiB;  // most memory for read results; mapped as needed
   bool huge_pages = false;
+  /// Budgets: bytes of the reads that are admitted and have not ended, of all peers and of each,
+  /// and bytes posted and not landed over all rails of a local port. 0: no bound. What finds no
+  /// room waits, in turn, or is refused, see FetchOptions::when_full. By default a read waits
+  /// rather than finding no memory, a peer that is slow leaves three quarters of the node to the
+  /// others, and a port has as much as eight full windows under way (see kDefaultPortBudgetBytes).
+  std::uint64_t node_budget_bytes = 64 * kGiB;
+  std::uint64_t peer_budget_bytes = 16 * kGiB;
+  std::uint64_t port_budget_bytes = kDefaultPortBudgetBytes;
   StoreOptions store;  // without capacity the node holds no blocks
 };
+
+/// What of them concerns each port.
+PortOptions port_options_of(const NodeOptions& options);
 
 /// Fails with kInvalidArgument, naming the option, for values that no node can run with.
 Result<void> check_options(const NodeOptions& options);
@@ -66,6 +80,9 @@ struct FetchOptions {
   /// budgets meanwhile, and no block.
   Duration wait_for_blocks{};
   bool retry_on_survivors = false;  // see ReadRequest::retry_on_survivors
+  /// Where a budget of the node has no room: wait for it, until the deadline or a cancel, or be
+  /// refused at once with kQuotaExceeded.
+  WhenFull when_full = WhenFull::kWait;
   CancelToken cancel;  // pulling it ends the fetch, once it is quiescent
   /// The caller's own memory, to get a copy of the blocks when they are committed: block-major and
   /// dense, the segment of a block and lane at block * block_bytes() + lane_offset(lane) of the

@@ -48,6 +48,9 @@ TwoNodes::TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t reques
   requester.window_bytes = shape.window_bytes;
   requester.keep_alive = shape.keep_alive;
   requester.fence_deadline = shape.fence_deadline;
+  requester.node_budget_bytes = shape.node_budget_bytes;
+  requester.peer_budget_bytes = shape.peer_budget_bytes;
+  requester.port_budget_bytes = shape.port_budget_bytes;
   holder_ = make_node(std::move(holder), clock_, random_);
   requester_ = make_node(std::move(requester), requester_clock_, requester_random_);
 }

@@ -55,6 +55,9 @@ class TwoNodes {
     std::uint64_t window_bytes = 256 * kKiB;
     Duration keep_alive = std::chrono::seconds(5);  // of the requester, as below
     Duration fence_deadline = std::chrono::seconds(20);
+    std::uint64_t node_budget_bytes = 0;  // 0: no bound
+    std::uint64_t peer_budget_bytes = 0;
+    std::uint64_t port_budget_bytes = 0;
   };
 
   TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t requester_rails);
