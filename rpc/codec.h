@@ -62,7 +62,7 @@ class TemplateCache {
 
 /// `keys` within the limits of the protocol, as checked by check_query().
 FrameBuffer encode_query(ReadId read, const BlockKeys& keys, Duration ttl, std::uint64_t layout_id,
-                         AnswerEncoding encoding);
+                         AnswerEncoding encoding, Duration wait = {});
 /// What a caller may get wrong about a query, with kInvalidArgument or kTooLarge.
 Result<void> check_query(ReadId read, const BlockKeys& keys);
 Result<QueryBlocks> decode_query(std::span<const std::byte> body);

@@ -35,6 +35,14 @@ std::uint32_t wish_ms(Duration ttl) {
   return static_cast<std::uint32_t>(std::min<std::int64_t>(ms, kMaxTtlMs));
 }
 
+Result<void> take_ms(std::string_view field, std::uint64_t ms, Duration& time) {
+  if (ms > kMaxTtlMs) {
+    return codec::field_error(kQuery, field, "is {}, more than {}", ms, kMaxTtlMs);
+  }
+  time = std::chrono::milliseconds(ms);
+  return ok_result();
+}
+
 Result<void> take_field(const WireReader& reader, QueryBlocks& query) {
   switch (reader.field()) {
     case Fields::kReadIdFieldNumber:
@@ -59,12 +67,10 @@ Result<void> take_field(const WireReader& reader, QueryBlocks& query) {
       return ok_result();
     case Fields::kTtlMsFieldNumber:
       if (!reader.is(WireType::kVarint)) break;
-      if (reader.number() > kMaxTtlMs) {
-        return codec::field_error(kQuery, "ttl_ms", "is {}, more than {}", reader.number(),
-                                  kMaxTtlMs);
-      }
-      query.ttl = std::chrono::milliseconds(reader.number());
-      return ok_result();
+      return take_ms("ttl_ms", reader.number(), query.ttl);
+    case Fields::kWaitMsFieldNumber:
+      if (!reader.is(WireType::kVarint)) break;
+      return take_ms("wait_ms", reader.number(), query.wait);
     case Fields::kLayoutIdFieldNumber:
       if (!reader.is(WireType::kFixed64)) break;
       query.layout_id = reader.number();
@@ -136,8 +142,9 @@ Result<void> check_query(ReadId read, const BlockKeys& keys) {
 }
 
 FrameBuffer encode_query(ReadId read, const BlockKeys& keys, Duration ttl, std::uint64_t layout_id,
-                         AnswerEncoding encoding) {
+                         AnswerEncoding encoding, Duration wait) {
   const auto encoding_number = static_cast<std::uint64_t>(encoding);
+  const std::uint32_t wait_ms = wish_ms(wait);
   const std::uint32_t ttl_ms = wish_ms(ttl);
   std::size_t size = 1 + varint_bytes(read.value());
   if (!keys.name_space.empty()) size += bytes_field_size(keys.name_space.size());
@@ -145,6 +152,7 @@ FrameBuffer encode_query(ReadId read, const BlockKeys& keys, Duration ttl, std::
   if (ttl_ms != 0) size += 1 + varint_bytes(ttl_ms);
   if (layout_id != 0) size += 1 + sizeof layout_id;
   if (encoding_number != 0) size += 1 + varint_bytes(encoding_number);
+  if (wait_ms != 0) size += 1 + varint_bytes(wait_ms);
 
   FrameBuffer frame(size);
   WireWriter writer(frame.body());
@@ -163,6 +171,10 @@ FrameBuffer encode_query(ReadId read, const BlockKeys& keys, Duration ttl, std::
   if (encoding_number != 0) {
     writer.tag(Fields::kEncodingFieldNumber, WireType::kVarint);
     writer.varint(encoding_number);
+  }
+  if (wait_ms != 0) {
+    writer.tag(Fields::kWaitMsFieldNumber, WireType::kVarint);
+    writer.varint(wait_ms);
   }
   CORAIL_CHECK(writer.full(), "a query's size was computed wrongly");
   return frame;

@@ -24,6 +24,7 @@ ConnectedPeer::ConnectedPeer(PeerContext context, std::unique_ptr<SessionClient>
     : context_(std::move(context)),
       session_(std::move(session)),
       name_(session_->peer_name()),
+      budget_(make_peer_budget(context_.home, context_.clock, context_.options, name_)),
       idle_(context_.home),
       end_event_(context_.home),
       closing_turn_(context_.home, 1, kMaxClosers),
@@ -118,8 +119,9 @@ Task<Result<BlockView>> ConnectedPeer::fetch_on_home(std::shared_ptr<const Layou
   if (ended_) co_return *ended_;
   RunningFetch running(*this, options.cancel);
   options.cancel = running.token();
-  const FetchContext fetch_context{context_.home,   context_.clock,   *session_,
-                                   context_.memory, context_.options, rails_};
+  const FetchBudgets budgets{budget_, context_.node_budget};
+  const FetchContext fetch_context{context_.home,    context_.clock, *session_, context_.memory,
+                                   context_.options, rails_,         budgets};
   const ReadId read(next_read_++);
   auto fetch = std::make_unique<BlockFetch>(fetch_context, read, std::move(layout), std::move(keys),
                                             std::move(options));

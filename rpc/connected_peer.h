@@ -19,6 +19,7 @@
 #include "engine/rail/port.h"
 #include "engine/rail/rail_set.h"
 #include "engine/read/cancel_token.h"
+#include "rpc/fetch_admission.h"
 #include "rpc/options.h"
 #include "rpc/peer.h"
 #include "rpc/session_client.h"
@@ -33,6 +34,7 @@ struct PeerContext {
   SlabPool& memory;
   std::span<const std::unique_ptr<Port>> ports;
   std::shared_ptr<ConnectLimit> connects;
+  std::shared_ptr<ReadBudget> node_budget = nullptr;  // null: no bound
 };
 
 /// The Peer behind the public face: a session, a rail set, and the fetches that run over them.
@@ -73,6 +75,7 @@ class ConnectedPeer final : public Peer {
   const PeerContext context_;
   std::unique_ptr<SessionClient> session_;  // until close() has let go of it
   const std::string name_;
+  const std::shared_ptr<ReadBudget> budget_;
   RailSet rails_;
   std::uint64_t next_read_ = 1;
   std::set<RunningFetch*> running_;  // each in its own frame

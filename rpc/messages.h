@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,6 +38,9 @@ inline constexpr std::uint32_t kMaxRails = 64;
 inline constexpr std::size_t kMaxDescriptionBytes = 256;
 inline constexpr std::size_t kMaxErrorDetailBytes = 1024;
 inline constexpr std::uint32_t kMaxTtlMs = 86'400'000;
+/// The longest that a query waits for blocks. The lease counts from before the wait, so this is
+/// well below what a holder grants (StoreOptions::max_lease_ttl).
+inline constexpr Duration kMaxQueryWait = std::chrono::minutes(5);
 
 struct NodeIdentity {
   NodeId node;
@@ -85,6 +89,7 @@ struct QueryBlocks {
   Duration ttl{};               // 0: the holder's default
   std::uint64_t layout_id = 0;  // 0: any
   AnswerEncoding encoding = AnswerEncoding::kRuns;
+  Duration wait{};  // 0: answer at once; clamped to kMaxQueryWait
 };
 
 /// A query's answer as the requester decodes it. Lengths agree with each other, the layout is the

@@ -6,7 +6,6 @@
 #include <asio/post.hpp>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -42,6 +41,7 @@ class Node::Impl {
         random_(random),
         home_(callers != nullptr ? std::make_unique<Executor>("home", *callers)
                                  : std::make_unique<Executor>("home")),
+        budget_(make_node_budget(home_->asio_executor(), clock, options_)),
         identity_{NodeId(random.next()), BootId(random.next()), options_.name},
         connects_ended_(home_->asio_executor()),
         scope_(home_->asio_executor()) {}
@@ -72,7 +72,8 @@ class Node::Impl {
   void forward_region_changes();
   Task<void> look_after(std::shared_ptr<ConnectedPeer> peer);
   PeerContext peer_context() {
-    return PeerContext{home_->asio_executor(), clock_, options_, *memory_, ports_, connects_};
+    return PeerContext{
+        home_->asio_executor(), clock_, options_, *memory_, ports_, connects_, budget_};
   }
 
   const NodeOptions options_;
@@ -82,6 +83,7 @@ class Node::Impl {
   std::vector<std::unique_ptr<Executor>> rail_executors_;
   std::vector<std::unique_ptr<Port>> ports_;
   const std::shared_ptr<ConnectLimit> connects_ = std::make_shared<ConnectLimit>();
+  const std::shared_ptr<ReadBudget> budget_;
   const NodeIdentity identity_;
   RegionRegistry registry_;
   std::unique_ptr<SlabPool> memory_;
@@ -122,9 +124,7 @@ Result<void> Node::Impl::make_ports() {
   for (std::uint32_t i = 0; i < threads; ++i) {
     rail_executors_.push_back(std::make_unique<Executor>(fmt::format("rail-{}", i)));
   }
-  PortOptions port_options;
-  port_options.channels_per_rail = options_.channels_per_rail;
-  port_options.send_buffer_bytes = options_.send_buffer_bytes;
+  const PortOptions port_options = port_options_of(options_);
   for (std::uint32_t i = 0; i < ports; ++i) {
     auto spec = parse_rail_spec(options_.rails[i]);
     if (!spec) return std::move(spec).error().at(Stage::kSetup);

@@ -15,6 +15,14 @@ constexpr std::chrono::hours kMaxDuration{24};
 
 }  // namespace
 
+PortOptions port_options_of(const NodeOptions& options) {
+  PortOptions port;
+  port.channels_per_rail = options.channels_per_rail;
+  port.send_buffer_bytes = options.send_buffer_bytes;
+  port.budget_bytes = options.port_budget_bytes;
+  return port;
+}
+
 Result<void> check_options(const NodeOptions& options) {
   const auto need = [](bool fine, std::string_view what) -> Result<void> {
     if (fine) return ok_result();
@@ -24,7 +32,7 @@ Result<void> check_options(const NodeOptions& options) {
     return need(time > Duration::zero() && time <= kMaxDuration,
                 fmt::format("{} must be more than 0 and at most {} h", name, kMaxDuration.count()));
   };
-  const std::array<Result<void>, 10> checks = {
+  const std::array<Result<void>, 11> checks = {
       need(!options.rails.empty() && options.rails.size() <= kMaxRails,
            fmt::format("a node needs 1 to {} rails, such as tcp:127.0.0.1", kMaxRails)),
       need(options.channels_per_rail >= 1 && options.channels_per_rail <= kMaxChannels,
@@ -32,6 +40,8 @@ Result<void> check_options(const NodeOptions& options) {
       need(options.max_read_bytes >= 4 * kKiB && options.max_read_bytes <= kGiB,
            "max-read-bytes must be 4 KiB to 1 GiB"),
       need(options.window_bytes >= 4 * kKiB, "window-bytes must be at least 4 KiB"),
+      need(options.port_budget_bytes == 0 || options.port_budget_bytes >= 4 * kKiB,
+           "port-budget must be at least 4 KiB, or 0 for no bound"),
       need_time(options.call_deadline, "call-deadline"),
       need_time(options.keep_alive, "keep-alive"),
       need_time(options.fence_deadline, "fence-deadline"),

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,8 +13,11 @@
 #include "engine/base/result.h"
 #include "engine/base/units.h"
 #include "engine/plan/layout.h"
+#include "engine/rail/port.h"
+#include "engine/rail/port_budget.h"
 #include "engine/rail/tcp/tcp_limits.h"
 #include "engine/read/cancel_token.h"
+#include "engine/read/read_budget.h"
 #include "engine/store/block_store.h"
 
 namespace corail {
@@ -35,8 +40,19 @@ struct NodeOptions {
   Duration lease_margin = std::chrono::seconds(2);
   std::uint64_t destination_bytes = 64 * kGiB;  // most memory for read results; mapped as needed
   bool huge_pages = false;
+  /// Budgets: bytes of the reads that are admitted and have not ended, of all peers and of each,
+  /// and bytes posted and not landed over all rails of a local port. 0: no bound. What finds no
+  /// room waits, in turn, or is refused, see FetchOptions::when_full. By default a read waits
+  /// rather than finding no memory, a peer that is slow leaves three quarters of the node to the
+  /// others, and a port has as much as eight full windows under way (see kDefaultPortBudgetBytes).
+  std::uint64_t node_budget_bytes = 64 * kGiB;
+  std::uint64_t peer_budget_bytes = 16 * kGiB;
+  std::uint64_t port_budget_bytes = kDefaultPortBudgetBytes;
   StoreOptions store;  // without capacity the node holds no blocks
 };
+
+/// What of them concerns each port.
+PortOptions port_options_of(const NodeOptions& options);
 
 /// Fails with kInvalidArgument, naming the option, for values that no node can run with.
 Result<void> check_options(const NodeOptions& options);
@@ -58,8 +74,22 @@ struct FetchOptions {
   Integrity integrity = Integrity::kXxh3;
   AnswerEncoding encoding = AnswerEncoding::kParts;  // kRuns from a holder that knows nothing else
   Duration deadline = std::chrono::seconds(60);
+  /// How long the holder may wait for blocks that nobody has sealed yet: it answers as soon as all
+  /// that is asked for is there, or with what there is then (kNotFound: nothing). At most 5 minutes
+  /// and less than the deadline, or there is no time left to read. The fetch keeps its part of the
+  /// budgets meanwhile, and no block.
+  Duration wait_for_blocks{};
   bool retry_on_survivors = false;  // see ReadRequest::retry_on_survivors
-  CancelToken cancel;               // pulling it ends the fetch, once it is quiescent
+  /// Where a budget of the node has no room: wait for it, until the deadline or a cancel, or be
+  /// refused at once with kQuotaExceeded.
+  WhenFull when_full = WhenFull::kWait;
+  CancelToken cancel;  // pulling it ends the fetch, once it is quiescent
+  /// The caller's own memory, to get a copy of the blocks when they are committed: block-major and
+  /// dense, the segment of a block and lane at block * block_bytes() + lane_offset(lane) of the
+  /// layout. Of a short prefix its blocks only are written; unless the fetch succeeds, no byte is,
+  /// ever (contract 7). Large enough for all keys, else kInvalidArgument before anything is sent;
+  /// valid and left alone until the fetch has returned. The view is returned as well.
+  std::optional<std::span<std::byte>> copy_on_commit;
 };
 
 }  // namespace corail

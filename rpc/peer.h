@@ -22,8 +22,9 @@ class Peer {
   /// Reads the longest prefix of `keys` that the holder has, over all rails, verified and
   /// committed. `layout` is the requester's own: a holder whose template differs is refused before
   /// anything is allocated. A short prefix is a success with its count; not even the first block is
-  /// kNotFound. When this returns, whatever the outcome, nothing writes into the memory of the read
-  /// any more (I1).
+  /// kNotFound. A fetch that finds the node's budgets full waits or is refused (kQuotaExceeded,
+  /// kBusy), as its options say. When this returns, whatever the outcome, nothing writes into the
+  /// memory of the read any more (I1).
   ///
   /// Asio's cancellation of the calling coroutine does what FetchOptions::cancel does; emit its
   /// signal on the coroutine's executor. The fetch still returns, with kCancelled or, where the

@@ -87,8 +87,8 @@ Task<Result<TransferAnswer>> SessionClient::query(TransferQuery query, CallOptio
   if ((features_ & kFeatureAnswerEncodings) != 0) expected.encoding = query.encoding;
   DecodeSink<TransferAnswer> sink(
       [&expected](std::span<const std::byte> body) { return decode_query_answer(body, expected); });
-  FrameBuffer request =
-      encode_query(query.read, *query.keys, query.ttl, query.layout->id(), expected.encoding);
+  FrameBuffer request = encode_query(query.read, *query.keys, query.ttl, query.layout->id(),
+                                     expected.encoding, query.wait);
   auto called =
       co_await connection_.call(Method::kQueryBlocksForTransfer, std::move(request), sink, options);
   if (!called.ok()) co_return std::move(called).error().at(Stage::kQuery);

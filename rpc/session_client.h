@@ -34,6 +34,7 @@ struct TransferQuery {
   std::shared_ptr<const Layout> layout;             // the requester's own
   Duration ttl{};                                   // 0: the holder's default
   AnswerEncoding encoding = AnswerEncoding::kRuns;  // others only where the holder knows them
+  Duration wait{};                                  // for blocks that are not sealed yet
 };
 
 /// The requester's side of a control connection: typed calls, answers checked. Also the Owner of

@@ -7,6 +7,7 @@
 
 #include "engine/base/log.h"
 #include "engine/exec/sleep.h"
+#include "rpc/block_wait.h"
 
 namespace corail {
 
@@ -74,8 +75,10 @@ Task<Result<FrameBuffer>> SessionServer::serve(InboundCall& call) {
     }
     case Method::kGetRegions:
       co_return get_regions(call.body());
-    case Method::kQueryBlocksForTransfer:
-      co_return query(call.body());
+    case Method::kQueryBlocksForTransfer: {
+      auto answer = co_await query(call);
+      co_return answer;
+    }
     case Method::kRenewLease:
       co_return renew(call.body());
     case Method::kConfirmAndRelease:
@@ -148,26 +151,38 @@ Result<FrameBuffer> SessionServer::get_regions(std::span<const std::byte> body) 
   return encode_get_regions_answer(*services_.regions.snapshot());
 }
 
-Result<FrameBuffer> SessionServer::query(std::span<const std::byte> body) {
-  const auto asked = decode_query(body);
-  if (!asked.ok()) return asked.error();
+Task<Result<FrameBuffer>> SessionServer::query(InboundCall& call) {
+  const auto asked = decode_query(call.body());
+  if (!asked.ok()) co_return asked.error();
   if (services_.store == nullptr) {
-    return Error(Errc::kNotFound, Stage::kQuery, "this node holds no blocks");
+    co_return Error(Errc::kNotFound, Stage::kQuery, "this node holds no blocks");
   }
+  if (asked->wait > Duration::zero()) {
+    auto waited =
+        co_await wait_for_blocks(executor_, services_.clock, *services_.store, id_, *asked, call);
+    if (!waited.ok()) co_return std::move(waited).error();
+    // Nobody would come to release a lease.
+    if (call.cancelled()) {
+      co_return Error(Errc::kCancelled, Stage::kQuery, "the caller has given up");
+    }
+  }
+  co_return answer_query(*asked);
+}
+
+Result<FrameBuffer> SessionServer::answer_query(const QueryBlocks& asked) {
   QueryRequest request;
   request.session = id_;
-  request.read = asked->read;
-  request.name_space = asked->name_space;
-  request.hashes = asked->hashes;
-  request.ttl = asked->ttl;
-  request.encoding = asked->encoding;
+  request.read = asked.read;
+  request.name_space = asked.name_space;
+  request.hashes = asked.hashes;
+  request.ttl = asked.ttl;
+  request.encoding = asked.encoding;
   const auto answer = services_.store->query_for_transfer(request);
   if (!answer.ok()) return answer.error();
 
   Result<FrameBuffer> frame = encode_query_answer(*answer, templates_);
   const std::uint32_t most = limits_of(Method::kQueryBlocksForTransfer).answer_bytes;
-  if (answer->block_count > 0 && asked->layout_id != 0 &&
-      answer->layout->id() != asked->layout_id) {
+  if (answer->block_count > 0 && asked.layout_id != 0 && answer->layout->id() != asked.layout_id) {
     frame = Error(Errc::kLayoutMismatch, Stage::kQuery,
                   fmt::format("the blocks here have another layout ({} lanes, {} bytes a block) "
                               "than the one expected; both nodes must serve the same model with "
@@ -180,7 +195,7 @@ Result<FrameBuffer> SessionServer::query(std::span<const std::byte> body) {
                               frame->body_bytes(), most));
   }
   // Nobody would come to release a lease that was not told about.
-  if (!frame.ok()) services_.store->release(id_, asked->read);
+  if (!frame.ok()) services_.store->release(id_, asked.read);
   return frame;
 }
 

@@ -66,7 +66,8 @@ class SessionServer final : private CallHandler {
   Result<FrameBuffer> hello(std::span<const std::byte> body);
   Task<Result<FrameBuffer>> open_rails(std::span<const std::byte> body);
   Result<FrameBuffer> get_regions(std::span<const std::byte> body);
-  Result<FrameBuffer> query(std::span<const std::byte> body);
+  Task<Result<FrameBuffer>> query(InboundCall& call);
+  Result<FrameBuffer> answer_query(const QueryBlocks& asked);
   Result<FrameBuffer> renew(std::span<const std::byte> body);
   Result<FrameBuffer> end_read(Method method, std::span<const std::byte> body);
 

@@ -50,6 +50,12 @@ Result<Layout> Layout::make(std::vector<Slot> slots) {
     layout.block_bytes_ += std::uint64_t{slot.k_bytes} + slot.v_bytes;
   }
   layout.lane_bytes_.shrink_to_fit();
+  layout.lane_offsets_.reserve(layout.lane_bytes_.size());
+  std::uint64_t offset = 0;
+  for (const std::uint32_t bytes : layout.lane_bytes_) {
+    layout.lane_offsets_.push_back(offset);
+    offset += bytes;
+  }
   layout.id_ = hash_sizes(slots);
   layout.slots_ = std::move(slots);
   return layout;

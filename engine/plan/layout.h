@@ -37,6 +37,9 @@ class Layout {
   std::span<const std::uint32_t> lane_bytes() const noexcept { return lane_bytes_; }
   /// Bytes of one block over all lanes.
   std::uint64_t block_bytes() const noexcept { return block_bytes_; }
+  /// Where the segment of `lane` (below lanes()) starts in a block whose lanes abut in their order.
+  /// In memory that is block-major and dense, it is block * block_bytes() + lane_offset(lane).
+  std::uint64_t lane_offset(std::uint32_t lane) const noexcept { return lane_offsets_[lane]; }
   /// Hash of the sizes; the NUMA hints are not part of it. Equal on every machine.
   std::uint64_t id() const noexcept { return id_; }
   /// Equal sizes in equal order; NUMA hints may differ.
@@ -47,6 +50,7 @@ class Layout {
 
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> lane_bytes_;
+  std::vector<std::uint64_t> lane_offsets_;  // sums of the lanes before
   std::uint64_t block_bytes_ = 0;
   std::uint64_t id_ = 0;
 };

@@ -32,21 +32,23 @@ Result<std::unique_ptr<Port>> Port::make(PortIndex index, RailSpec spec, Executo
   auto checked = check_options(tcp);
   if (!checked) return std::move(checked).error().at(Stage::kSetup);
   auto device = std::make_unique<TcpPortDevice>(executor.asio_executor(), clock, std::move(tcp));
-  return over(index, to_string(spec), executor, clock, std::move(device));
+  return over(index, to_string(spec), executor, clock, std::move(device), options.budget_bytes);
 }
 
 std::unique_ptr<Port> Port::over(PortIndex index, std::string name, Executor& executor,
-                                 Clock& clock, std::unique_ptr<PortDevice> device) {
+                                 Clock& clock, std::unique_ptr<PortDevice> device,
+                                 std::uint64_t budget_bytes) {
   return std::unique_ptr<Port>(
-      new Port(index, std::move(name), executor, clock, std::move(device)));
+      new Port(index, std::move(name), executor, clock, std::move(device), budget_bytes));
 }
 
 Port::Port(PortIndex index, std::string name, Executor& executor, Clock& clock,
-           std::unique_ptr<PortDevice> device)
+           std::unique_ptr<PortDevice> device, std::uint64_t budget_bytes)
     : index_(index),
       name_(std::move(name)),
       executor_(executor),
       clock_(clock),
-      device_(std::move(device)) {}
+      device_(std::move(device)),
+      budget_(std::make_shared<PortBudget>(budget_bytes)) {}
 
 }  // namespace corail

@@ -9,6 +9,7 @@
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
 #include "engine/exec/executor.h"
+#include "engine/rail/port_budget.h"
 #include "engine/rail/port_device.h"
 #include "engine/rail/rail_door.h"
 #include "engine/rail/rail_spec.h"
@@ -22,6 +23,7 @@ struct PortOptions {
   std::uint32_t channels_per_rail = 2;
   Duration handshake_time = std::chrono::seconds(5);
   std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;  // see TcpOptions::send_buffer
+  std::uint64_t budget_bytes = kDefaultPortBudgetBytes;       // see PortBudget; 0: no bound
 };
 
 /// A local NIC port or address with the executor that its rails run on. make() knows which
@@ -37,7 +39,8 @@ class Port {
 
   /// A port over a device that the caller has made for this executor; `name` is for people.
   static std::unique_ptr<Port> over(PortIndex index, std::string name, Executor& executor,
-                                    Clock& clock, std::unique_ptr<PortDevice> device);
+                                    Clock& clock, std::unique_ptr<PortDevice> device,
+                                    std::uint64_t budget_bytes = kDefaultPortBudgetBytes);
 
   PortIndex index() const noexcept { return index_; }
   /// The spec in its canonical text, or the name that the device came with.
@@ -46,6 +49,8 @@ class Port {
   std::string_view transport() const noexcept { return device_->transport(); }
   Executor& executor() const noexcept { return executor_; }
   Clock& clock() const noexcept { return clock_; }
+  /// What its rails share; used on the executor only.
+  const std::shared_ptr<PortBudget>& budget() const noexcept { return budget_; }
 
   /// The requester's side of a new rail from this port.
   std::unique_ptr<Transport> make_transport() const { return device_->make_transport(); }
@@ -54,13 +59,14 @@ class Port {
 
  private:
   Port(PortIndex index, std::string name, Executor& executor, Clock& clock,
-       std::unique_ptr<PortDevice> device);
+       std::unique_ptr<PortDevice> device, std::uint64_t budget_bytes);
 
   const PortIndex index_;
   const std::string name_;
   Executor& executor_;
   Clock& clock_;
   const std::unique_ptr<const PortDevice> device_;
+  const std::shared_ptr<PortBudget> budget_;
 };
 
 }  // namespace corail

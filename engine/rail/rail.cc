@@ -24,6 +24,7 @@ void Rail::Attachment::on_outcome(const Slice& slice, Result<void> outcome) noex
   rail.bytes_in_flight_ -= slice.length;
   bytes_in_flight_ -= slice.length;
   --slices_in_flight_;
+  if (source_ != nullptr) rail.port_place_.ended(slice.length);
   if (outcome.ok()) rail.counters_.bytes += slice.length;
   // Before the share learns of it: what it does next depends on whether the rail lives.
   rail.judge(outcome);
@@ -48,6 +49,7 @@ Rail::Rail(std::string name, asio::any_io_executor executor, Clock& clock,
       window_(window, options_.fence_deadline),
       transport_(make_transport_ ? make_transport_() : nullptr),
       health_(options_.health, options_.port.get()),
+      port_place_(options_.budget, [this] { schedule_pump(); }),
       watchdog_(clock.make_timer(executor_)),
       rest_timer_(clock.make_timer(executor_)),
       life_changed_(executor_),
@@ -113,6 +115,8 @@ void Rail::abandon(SliceSource& source) {
   Attachment* attachment = find(source);
   CORAIL_CHECK(attachment != nullptr, "only an attached share can be abandoned");
   attachment->source_ = nullptr;
+  // The memory is lost; that shall not narrow the port for ever as well.
+  port_place_.ended(attachment->bytes_in_flight_);
   if (attachment->slices_in_flight_ == 0) forget(*attachment);
 }
 
@@ -150,6 +154,7 @@ void Rail::schedule_pump() {
 
 Rail::Attachment* Rail::next_in_turn() const noexcept {
   Attachment* chosen = nullptr;
+  if (port_place_.waiting()) return chosen;
   for (const auto& attachment : attachments_) {
     if (attachment->dry_ || attachment->source_ == nullptr) continue;
     if (chosen == nullptr || attachment->turn_bytes_ < chosen->turn_bytes_) {
@@ -160,7 +165,7 @@ Rail::Attachment* Rail::next_in_turn() const noexcept {
 }
 
 std::uint64_t Rail::whole_slice() const noexcept {
-  return std::min(window_.slice_bytes(), capabilities().max_slice_bytes);
+  return std::min({window_.slice_bytes(), capabilities().max_slice_bytes, port_place_.most()});
 }
 
 bool Rail::has_room() const noexcept {
@@ -175,9 +180,10 @@ bool Rail::has_room() const noexcept {
 void Rail::pump() {
   while (!condemned_ && has_room()) {
     Attachment* attachment = next_in_turn();
-    if (attachment == nullptr) return;
+    if (attachment == nullptr) break;
     post_batch(*attachment);
   }
+  port_place_.settle();
 }
 
 void Rail::post_batch(Attachment& attachment) {
@@ -188,7 +194,8 @@ void Rail::post_batch(Attachment& attachment) {
   std::size_t count = 0;
   // Shares take turns by bytes; alone on the rail, one share fills whole batches.
   const std::size_t most = attachments_.size() == 1 ? batch.size() : 1;
-  while (count < most && has_room()) {
+  // The window first: what is reserved of the port's budget is kept from other rails.
+  while (count < most && has_room() && port_place_.reserve(limit)) {
     const std::optional<Slice> slice = attachment.source_->next(limit);
     if (!slice) {
       attachment.dry_ = true;
@@ -197,6 +204,7 @@ void Rail::post_batch(Attachment& attachment) {
     batch[count++] = *slice;
     posted_.add(attachment, slice->tag, now);
     window_.posted(now);
+    port_place_.posted(slice->length);
     bytes_in_flight_ += slice->length;
     attachment.turn_bytes_ += slice->length;
     attachment.bytes_in_flight_ += slice->length;

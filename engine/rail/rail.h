@@ -16,6 +16,7 @@
 #include "engine/rail/health.h"
 #include "engine/rail/landing_window.h"
 #include "engine/rail/posted_slices.h"
+#include "engine/rail/port_budget.h"
 #include "engine/rail/rail_options.h"
 #include "engine/rail/rail_status.h"
 #include "engine/rail/slice_source.h"
@@ -68,6 +69,8 @@ class Rail {
   /// Any thread, once known(): the same for all generations.
   const Capabilities& capabilities() const noexcept { return capabilities_; }
   const RailCounters& counters() const noexcept { return counters_; }
+  /// Any thread. Of the port that it shares with other rails; null: none.
+  const std::shared_ptr<PortBudget>& port_budget() const noexcept { return port_place_.budget(); }
   const RailHealth& health() const noexcept { return health_; }
 
   /// Once only. From its return on the rail looks after itself, also where it failed: it goes on to
@@ -157,6 +160,7 @@ class Rail {
   std::atomic<bool> known_{false};  // the capabilities are, and stay so
   RailStatusBoard status_;
   RailHealth health_;
+  PortBudget::Place port_place_;
   RailEndpoint remote_;
   std::list<std::unique_ptr<Attachment>> attachments_;
   PostedSlices posted_;

@@ -7,6 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/rail/connect_limit.h"
 #include "engine/rail/health.h"
+#include "engine/rail/port_budget.h"
 
 namespace corail {
 
@@ -41,6 +42,8 @@ struct RailOptions {
   std::uint64_t connects_peer = 0;
   /// Shared by the rails of a port and used on its executor only; none: the port tells nothing.
   std::shared_ptr<const PortHealth> port;
+  /// Likewise; none: the windows are all that bounds what is posted.
+  std::shared_ptr<PortBudget> budget;
 };
 
 }  // namespace corail

@@ -63,6 +63,7 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
     const RailEndpoint& remote = remotes[i % remotes.size()];
     const asio::any_io_executor executor = port.executor().asio_executor();
     Rail::MakeTransport make_transport = [&port] { return port.make_transport(); };
+    options.budget = port.budget();
     rails_.push_back(std::make_unique<Rail>(pair_name(port, remote), executor, port.clock(),
                                             std::move(make_transport), window, options));
     branches.emplace_back(executor, connect_rail(rails_.back().get(), remote, deadline));

@@ -11,6 +11,7 @@ namespace corail {
 /// Where the time of one read went. The stages follow each other on the home executor, except
 /// `submit`, which is summed over the rails and is part of the time that `wait` covers.
 struct StageTimes {
+  Duration admit{};  // waiting for room in the budgets
   Duration query{};  // asking the holder, until its answer is decoded
   Duration plan{};   // checking, planning, allocating the destination
   /// Wall time of cutting slices and queuing their requests. The socket calls that send them come
@@ -19,11 +20,13 @@ struct StageTimes {
   Duration wait{};  // until every slice has ended; hashing on the receiving threads is hidden here
   Duration verify{};  // integrity work that is left for the join
   Duration commit{};  // the owner's confirmation
+  Duration copy{};    // into the caller's own memory, where that was asked for; after the commit
   Duration seal{};    // building the view and handing it over
 
-  /// From the start of the query to the end of the hand-over; submit is not added, being inside
-  /// wait.
-  Duration total() const noexcept { return query + plan + wait + verify + commit + seal; }
+  /// From the wish to read to the end of the hand-over; submit is not added, being inside wait.
+  Duration total() const noexcept {
+    return admit + query + plan + wait + verify + commit + copy + seal;
+  }
 };
 
 struct RailReport {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/base/log.h"
 #include "engine/exec/shielded.h"
 #include "engine/exec/when_all.h"
 
@@ -37,25 +38,6 @@ ReadSession::ReadSession(asio::any_io_executor home, Clock& clock, Owner& owner,
       self_(std::make_shared<ReadSession*>(this)) {}
 
 ReadSession::~ReadSession() { *self_ = nullptr; }
-
-Result<void> ReadSession::choose_rails() {
-  std::string reasons;
-  for (const Rail* rail : request_.rails) {
-    RailStatus status = rail->status();
-    skipped_.emplace_back();
-    on_trial_.push_back(status.breaker == BreakerState::kHalfOpen);
-    if (status.state == RailState::kReady) continue;
-    reasons +=
-        fmt::format("; {}: {} (breaker {})", rail->name(), status.why, to_string(status.breaker));
-    skipped_.back() = std::move(status.why);
-  }
-  const bool any = std::any_of(skipped_.begin(), skipped_.end(),
-                               [](const auto& why) { return !why.has_value(); });
-  if (any) return ok_result();
-  return Error(
-      Errc::kConnectionLost, Stage::kSubmit,
-      fmt::format("none of the {} rails to the holder is ready{}", skipped_.size(), reasons));
-}
 
 void ReadSession::build_shares() {
   const auto rails = std::count(skipped_.begin(), skipped_.end(), std::nullopt);
@@ -177,6 +159,16 @@ Task<Result<void>> ReadSession::confirm(ReadReport& report) {
   co_return ok_result();
 }
 
+void ReadSession::prepare_copy(std::optional<CommitCopy>& copy) const {
+  if (!request_.copy_on_commit) return;
+  std::vector<asio::any_io_executor> where;
+  for (const auto& share : shares_) {
+    const asio::any_io_executor executor = share->rail().executor();
+    if (std::find(where.begin(), where.end(), executor) == where.end()) where.push_back(executor);
+  }
+  copy.emplace(request_.plan, shared_->chunk_bases, *request_.copy_on_commit, std::move(where));
+}
+
 Task<void> ReadSession::give_back() {
   // Best effort: an owner that does not hear it frees the lease when it expires.
   const TimePoint deadline = clock_.now() + request_.fence_deadline;
@@ -209,33 +201,6 @@ void ReadSession::count(ReadReport& report) const {
     }
     report.rails.push_back(std::move(rail));
   }
-}
-
-Result<void> ReadSession::may_start() const {
-  if (request_.cancel.cancelled()) {
-    return Error(Errc::kCancelled, Stage::kSubmit, "the caller gave up before the read began");
-  }
-  if (clock_.now() >= request_.deadline) {
-    return Error(Errc::kDeadline, Stage::kSubmit, "no time was left when the read began");
-  }
-  return check_keys();
-}
-
-Result<void> ReadSession::check_keys() const {
-  const auto& keys = request_.region_keys;
-  if (keys.empty()) return ok_result();
-  std::size_t regions = 0;
-  for (const BlockPlan::Span& span : request_.plan->spans()) {
-    regions = std::max<std::size_t>(regions, span.region + std::size_t{1});
-  }
-  const bool enough = std::all_of(keys.begin(), keys.end(), [regions](const auto& of_rail) {
-    return of_rail.empty() || of_rail.size() >= regions;
-  });
-  if (enough && keys.size() == request_.rails.size()) return ok_result();
-  return Error(Errc::kInvalidArgument, Stage::kSubmit,
-               fmt::format("keys of {} rails for {} rails, and each needs one for each of the "
-                           "holder's {} regions; ask the holder for its region table again",
-                           keys.size(), request_.rails.size(), regions));
 }
 
 Task<Result<void>> ReadSession::run(ReadReport& report) {
@@ -272,6 +237,9 @@ Task<Result<void>> ReadSession::attempt(ReadReport& report) {
   // A cancel during the confirmation reaches the atomic directly; nothing is in flight to be
   // stopped.
   const auto subscription = request_.cancel.subscribe([this] { state_.try_cancel(); });
+  // Made before, so that nothing can fail once the read is committed.
+  std::optional<CommitCopy> copy;
+  prepare_copy(copy);
   result = co_await confirm(report);
   if (!result) {
     // An answer that was lost may have left the lease behind.
@@ -279,6 +247,19 @@ Task<Result<void>> ReadSession::attempt(ReadReport& report) {
     co_await give_back();
   } else if (!state_.commit(epoch)) {
     result = Error(Errc::kCancelled, Stage::kConfirm, "the caller gave up");
+  } else if (copy) {
+    // Only now: the exchange above is what decides that the caller's memory may change, and nothing
+    // takes that back (contract 2).
+    const TimePoint committed = clock_.now();
+    try {
+      co_await copy->spread();
+    } catch (...) {
+      // Short of memory: the bytes are handed over all the same.
+      log(LogLevel::kWarning, "read {} is copied by one thread: memory is short",
+          request_.read.value());
+    }
+    copy->finish();
+    report.stages.copy = clock_.now() - committed;
   }
   co_return result;
 }

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "engine/plan/block_plan.h"
 #include "engine/rail/rail.h"
 #include "engine/read/cancel_token.h"
+#include "engine/read/commit_copy.h"
 #include "engine/read/integrity.h"
 #include "engine/read/owner.h"
 #include "engine/read/rail_share.h"
@@ -43,6 +46,10 @@ struct ReadRequest {
   /// read fails with the last of them. Off: it fails with the first (contract 6), but for rails on
   /// trial, whose breakers are half-open when the read begins.
   bool retry_on_survivors = false;
+  /// Memory of the caller's own that gets a copy of the blocks once they are committed, block-major
+  /// and dense (Layout::lane_offset); on any other outcome no byte of it changes (contract 7). It
+  /// must be large enough for the plan's blocks, and valid until run() has returned.
+  std::optional<std::span<std::byte>> copy_on_commit;
 };
 
 /// One read: fan out → when_all → prepare → confirm → commit, around one atomic.
@@ -58,7 +65,7 @@ class ReadSession {
   ReadSession& operator=(const ReadSession&) = delete;
   ~ReadSession();
 
-  /// Once only. Fills the report's stages from submit to commit and its counts, also where the read
+  /// Once only. Fills the report's stages from submit to copy and its counts, also where the read
   /// fails.
   Task<Result<void>> run(ReadReport& report);
 
@@ -69,9 +76,12 @@ class ReadSession {
   ReadPhase phase() const noexcept { return state_.phase(); }
 
  private:
+  // Starting: read_start.cc.
   Result<void> may_start() const;
   Result<void> check_keys() const;
+  Result<void> check_copy() const;
   Result<void> choose_rails();
+
   Task<Result<void>> attempt(ReadReport& report);
   void build_shares();
   void arm_deadline();
@@ -80,6 +90,7 @@ class ReadSession {
   Task<Result<void>> fan_out();
   Result<void> prepare(ReadReport& report);
   Task<Result<void>> confirm(ReadReport& report);
+  void prepare_copy(std::optional<CommitCopy>& copy) const;
   Task<void> give_back();
   void count(ReadReport& report) const;
 

@@ -42,6 +42,19 @@ Result<QueryAnswer> BlockStore::query_for_transfer(const QueryRequest& request) 
   return detail::query_for_transfer(*state_, request);
 }
 
+Result<std::unique_ptr<SealWatch>> BlockStore::watch(SessionId session, std::string_view name_space,
+                                                     std::span<const std::string_view> hashes,
+                                                     std::function<void()> complete) {
+  auto checked =
+      detail::check_keys(name_space, hashes, state_->options().max_hashes, Stage::kQuery);
+  if (!checked) return std::move(checked).error();
+  std::vector<std::string_view> missing;
+  for (const std::string_view hash : hashes) {
+    if (!contains(name_space, hash)) missing.push_back(hash);
+  }
+  return state_->seals().watch(session, name_space, missing, std::move(complete));
+}
+
 Result<void> BlockStore::confirm_and_release(SessionId session, ReadId read) {
   return state_->leases().confirm_and_release(session, read);
 }

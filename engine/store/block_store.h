@@ -2,7 +2,9 @@
 
 #include <asio/any_io_executor.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,7 @@
 #include "engine/memory/region_registry.h"
 #include "engine/plan/layout.h"
 #include "engine/store/save.h"
+#include "engine/store/seal_watch.h"
 #include "engine/store/store_types.h"
 
 namespace corail {
@@ -55,6 +58,15 @@ class BlockStore {
   /// their bytes),
   /// kCancelled (the read was released or quiesced before its query came).
   Result<QueryAnswer> query_for_transfer(const QueryRequest& request);
+
+  /// Waits for those of the hashes that are not stored now: `complete` is called once all of them
+  /// were sealed, from within the seal of the last one, so it must do no more than post. They may
+  /// have been evicted again by the time that anybody looks. Where nothing is missing it is not
+  /// called. Fails as a query does for its keys, and with kBusy where the session waits for as much
+  /// as it may (StoreOptions::max_waiting_queries_per_requester).
+  Result<std::unique_ptr<SealWatch>> watch(SessionId session, std::string_view name_space,
+                                           std::span<const std::string_view> hashes,
+                                           std::function<void()> complete);
 
   /// Success means that the read's lease has not lapsed up to now (I9), and gives it back.
   /// kLeaseExpired: it has, even if only the timer is late. kNotFound: there is no such lease.

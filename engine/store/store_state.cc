@@ -129,6 +129,7 @@ void StoreState::insert(std::string_view name_space, std::string_view hash,
   block.layout = layout;
   block.checksum = checksum;
   for (const PartRef& part : parts) extents_.add_block(part.extent);
+  seals_->sealed(name_space, hash);
 }
 
 bool StoreState::erase(std::uint32_t slot, const Arena* arena) {
@@ -174,6 +175,8 @@ StoreStats StoreState::stats() const {
   stats.leases = leases_.leases();
   stats.ended_reads = leases_.ended_reads();
   stats.lapsed_leases = leases_.lapsed();
+  stats.watches = seals_->watches();
+  stats.watched_keys = seals_->watched_keys();
   for (const auto& arena : arenas_) {
     stats.capacity_bytes += arena->slab().bytes();
     stats.free_bytes += arena->free_bytes();

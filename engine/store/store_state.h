@@ -17,6 +17,7 @@
 #include "engine/store/extent_table.h"
 #include "engine/store/lease_table.h"
 #include "engine/store/namespace_table.h"
+#include "engine/store/seal_watch.h"
 #include "engine/store/shape.h"
 #include "engine/store/store_types.h"
 
@@ -46,6 +47,7 @@ class StoreState {
   BlockTable& blocks() noexcept { return blocks_; }
   const BlockTable& blocks() const noexcept { return blocks_; }
   LeaseTable& leases() noexcept { return leases_; }
+  SealBoard& seals() noexcept { return *seals_; }
   StoreStats& counters() noexcept { return counters_; }
 
   /// For a timer on the home executor, where it must be used and destroyed.
@@ -81,6 +83,7 @@ class StoreState {
   ExtentTable extents_;
   BlockTable blocks_;
   LeaseTable leases_;
+  const std::shared_ptr<SealBoard> seals_ = std::make_shared<SealBoard>(options_);
   std::uint64_t queries_ = 0;
   StoreStats counters_;  // of what is counted since the start
 };

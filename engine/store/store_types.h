@@ -41,6 +41,10 @@ struct StoreOptions {
   // Of the extents that leases keep in place as a whole; one that two leases keep counts twice.
   std::uint64_t max_leased_bytes_per_requester = 64 * kGiB;
   std::uint32_t max_ended_reads_per_requester = 1024;  // remembered lapses and tombstones
+  // What queries may wait for to be sealed, see BlockStore::watch: as many as may hold leases, and
+  // as many keys as one query may have.
+  std::uint32_t max_waiting_queries_per_requester = 64;
+  std::uint32_t max_waited_keys_per_requester = 65'536;
   std::uint64_t max_answer_runs = 2'097'152;  // of one answer: more of them end the prefix early
   Duration lease_ttl = std::chrono::seconds(120);      // where the query does not ask for one
   Duration max_lease_ttl = std::chrono::seconds(600);  // what a query may ask for; more is capped
@@ -106,6 +110,8 @@ struct StoreStats {
   std::uint64_t extents = 0;  // in the index; leased and pinned ones of evicted blocks are not
   std::uint64_t leases = 0;
   std::uint64_t ended_reads = 0;     // remembered
+  std::uint64_t watches = 0;         // that wait for keys to be sealed
+  std::uint64_t watched_keys = 0;    // by all of them
   std::uint64_t capacity_bytes = 0;  // over all nodes
   std::uint64_t free_bytes = 0;
   std::uint64_t evicted_blocks = 0;  // since the start, as all below

@@ -48,6 +48,9 @@ TwoNodes::TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t reques
   requester.window_bytes = shape.window_bytes;
   requester.keep_alive = shape.keep_alive;
   requester.fence_deadline = shape.fence_deadline;
+  requester.node_budget_bytes = shape.node_budget_bytes;
+  requester.peer_budget_bytes = shape.peer_budget_bytes;
+  requester.port_budget_bytes = shape.port_budget_bytes;
   holder_ = make_node(std::move(holder), clock_, random_);
   requester_ = make_node(std::move(requester), requester_clock_, requester_random_);
 }
@@ -111,6 +114,11 @@ Result<std::shared_ptr<Peer>> TwoNodes::connect_to(std::string address) {
 Result<BlockView> TwoNodes::fetch(Peer& peer, std::shared_ptr<const BlockKeys> keys,
                                   FetchOptions options) {
   return run(*requester_, peer.fetch_blocks(layout_, std::move(keys), options));
+}
+
+std::future<Result<BlockView>> TwoNodes::start(Peer& peer, FetchOptions options) {
+  return asio::co_spawn(requester_->executor(),
+                        peer.fetch_blocks(layout_, keys_, std::move(options)), asio::use_future);
 }
 
 std::uint64_t TwoNodes::mismatches(const BlockView& view) const {

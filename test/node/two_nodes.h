@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <new>
 #include <string>
@@ -54,6 +55,9 @@ class TwoNodes {
     std::uint64_t window_bytes = 256 * kKiB;
     Duration keep_alive = std::chrono::seconds(5);  // of the requester, as below
     Duration fence_deadline = std::chrono::seconds(20);
+    std::uint64_t node_budget_bytes = 0;  // 0: no bound
+    std::uint64_t peer_budget_bytes = 0;
+    std::uint64_t port_budget_bytes = 0;
   };
 
   TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t requester_rails);
@@ -76,6 +80,8 @@ class TwoNodes {
   Result<std::shared_ptr<Peer>> connect_to(std::string address);
   Result<BlockView> fetch(Peer& peer, std::shared_ptr<const BlockKeys> keys,
                           FetchOptions options = {});
+  /// Begins a fetch of all blocks.
+  std::future<Result<BlockView>> start(Peer& peer, FetchOptions options);
   void close_holder();
   /// What the holder's store counts, as of now.
   StoreStats holder_stats();

@@ -24,6 +24,10 @@ BOOST_AUTO_TEST_CASE(lanes_are_k_and_v_of_each_slot_in_turn) {
       std::vector<std::uint32_t>(made.lane_bytes().begin(), made.lane_bytes().end()) == expected,
       boost::test_tools::per_element());
   BOOST_TEST(made.lanes() == 5U);
+  const std::vector<std::uint64_t> offsets{0, 10, 30, 60, 100};
+  for (std::uint32_t lane = 0; lane < 5; ++lane) {
+    BOOST_TEST(made.lane_offset(lane) == offsets[lane]);
+  }
   BOOST_TEST(made.block_bytes() == 150U);
   BOOST_TEST(made.slots().size() == 3U);
 }

@@ -46,12 +46,14 @@ BOOST_AUTO_TEST_CASE(query_round_trip_and_equal_to_generated_code) {
   for (const std::size_t count : {1U, 3U, 1000U}) {
     const BlockKeys keys = keys_of(count, 1 + count % 64);
     BOOST_TEST(check_query(ReadId(5), keys).ok());
-    const Bytes body = body_of(encode_query(ReadId(5), keys, std::chrono::milliseconds(2500),
-                                            0xABCDEF, AnswerEncoding::kSegments));
+    const Bytes body =
+        body_of(encode_query(ReadId(5), keys, std::chrono::milliseconds(2500), 0xABCDEF,
+                             AnswerEncoding::kSegments, std::chrono::microseconds(4001)));
     const auto back = decode_query(body);
     BOOST_REQUIRE(back.ok());
     BOOST_TEST((back->read == ReadId(5) && back->ttl == std::chrono::milliseconds(2500)));
     BOOST_TEST(back->name_space == keys.name_space);
+    BOOST_TEST((back->wait == std::chrono::milliseconds(5)));  // rounded up
     BOOST_TEST(back->layout_id == 0xABCDEFU);
     BOOST_TEST((back->encoding == AnswerEncoding::kSegments));
     BOOST_TEST(
@@ -81,6 +83,7 @@ BOOST_AUTO_TEST_CASE(query_fields_are_checked) {
   });
   refused("name_space", [](auto& m) { m.set_name_space(std::string(257, 'x')); });
   refused("ttl_ms", [](auto& m) { m.set_ttl_ms(kMaxTtlMs + 1); });
+  refused("wait_ms", [](auto& m) { m.set_wait_ms(kMaxTtlMs + 1); });
   check_names(decode_read_id(Method::kQuiesceRead, {}), "read_id");
 
   BOOST_TEST(!check_query(ReadId(0), keys_of(1)).ok());

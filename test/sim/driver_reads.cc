@@ -16,6 +16,8 @@ constexpr Duration kShortTime = milliseconds(15);
 constexpr Duration kCancelWithin = milliseconds(12);
 /// Of a hundred fetches, how many have a block in their prefix that nobody ever saves.
 constexpr std::uint32_t kUnknownBlocks = 15;
+/// How long fetches wait for blocks: savers save several times meanwhile.
+constexpr Duration kWaitAtMost = milliseconds(20);
 /// A lease that is of use for so long is renewed at half of it with time to spare for the messages.
 constexpr Duration kRenewable = std::chrono::milliseconds(40);
 /// Of a hundred fetches with a short lease, after how many the holder reuses its memory at once.
@@ -65,6 +67,9 @@ Task<void> Driver::read_once(SimNode* node, Link* link) {
   FetchOptions options;
   options.integrity = order.verified ? Integrity::kXxh3 : Integrity::kNone;
   options.deadline = order.deadline - setup_.world.now();
+  if (draw_chance(random_, setup_.scenario.waits)) {
+    options.wait_for_blocks = draw_time(random_, kWaitAtMost);
+  }
   CancelToken token;
   if (setup_.plant != Plant::kDeafCancel) options.cancel = token;
   FetchRecord& fetch = setup_.model.begin_fetch(link->number, ReadId(link->next_read++), order);

@@ -89,7 +89,9 @@ void LinkEars::on_query(std::span<const std::byte> body, std::uint64_t call) {
   if (!query) return;
   HolderLease lease;
   lease.granted = clock_.now();
-  lease.ends = lease.granted + (query->ttl > Duration::zero() ? query->ttl : kDefaultTtl);
+  // It begins when the holder has waited for the blocks, at the latest so much later.
+  lease.ends =
+      lease.granted + query->wait + (query->ttl > Duration::zero() ? query->ttl : kDefaultTtl);
   for (const std::string_view hash : query->hashes) {
     for (BlockNumber block = 0; block < kBlocks; ++block) {
       if (hash == hash_of(block)) lease.asked.insert(block);
@@ -100,6 +102,10 @@ void LinkEars::on_query(std::span<const std::byte> body, std::uint64_t call) {
   if (fetch == nullptr) return;
   model_.journal().event("query of fetch {} reached its holder", fetch->number);
   fetch->answer_runs = runs_of(*fetch);
+  // Where blocks that are still to be saved will lie is not known: each somewhere else.
+  if (query->wait > Duration::zero()) {
+    fetch->answer_runs = std::uint64_t{model_.layout().lanes()} * fetch->order.blocks.size();
+  }
   queries_[call] = fetch;
 }
 

@@ -116,6 +116,7 @@ Scenario draw_scenario(Random& random) {
   scenario.late_streams = draw_some(100);
   scenario.flipping_streams = draw_some(50);
   scenario.mishaps = draw_some(100);
+  scenario.waits = draw_some(60);
   return scenario;
 }
 

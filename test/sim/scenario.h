@@ -50,6 +50,7 @@ struct Scenario {
   std::uint32_t late_streams = 0;
   std::uint32_t flipping_streams = 0;
   std::uint32_t mishaps = 0;  // of the driver: cuts, deaths, closes
+  std::uint32_t waits = 0;    // for blocks that are not there
 };
 
 Scenario draw_scenario(Random& random);

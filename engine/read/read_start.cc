@@ -1,0 +1,71 @@
+// Whether a read may start, and over which rails.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "engine/read/read_session.h"
+
+namespace corail {
+
+Result<void> ReadSession::may_start() const {
+  if (request_.cancel.cancelled()) {
+    return Error(Errc::kCancelled, Stage::kSubmit, "the caller gave up before the read began");
+  }
+  if (clock_.now() >= request_.deadline) {
+    return Error(Errc::kDeadline, Stage::kSubmit, "no time was left when the read began");
+  }
+  auto checked = check_copy();
+  if (!checked) return checked;
+  return check_keys();
+}
+
+Result<void> ReadSession::check_copy() const {
+  if (!request_.copy_on_commit) return ok_result();
+  const BlockPlan& plan = *request_.plan;
+  const std::uint64_t needed = plan.blocks() * plan.layout().block_bytes();
+  if (request_.copy_on_commit->size() >= needed) return ok_result();
+  return Error(Errc::kInvalidArgument, Stage::kSubmit,
+               fmt::format("the memory for the copy has {} bytes, {} blocks need {}",
+                           request_.copy_on_commit->size(), plan.blocks(), needed));
+}
+
+Result<void> ReadSession::check_keys() const {
+  const auto& keys = request_.region_keys;
+  if (keys.empty()) return ok_result();
+  std::size_t regions = 0;
+  for (const BlockPlan::Span& span : request_.plan->spans()) {
+    regions = std::max<std::size_t>(regions, span.region + std::size_t{1});
+  }
+  const bool enough = std::all_of(keys.begin(), keys.end(), [regions](const auto& of_rail) {
+    return of_rail.empty() || of_rail.size() >= regions;
+  });
+  if (enough && keys.size() == request_.rails.size()) return ok_result();
+  return Error(Errc::kInvalidArgument, Stage::kSubmit,
+               fmt::format("keys of {} rails for {} rails, and each needs one for each of the "
+                           "holder's {} regions; ask the holder for its region table again",
+                           keys.size(), request_.rails.size(), regions));
+}
+
+Result<void> ReadSession::choose_rails() {
+  std::string reasons;
+  for (const Rail* rail : request_.rails) {
+    RailStatus status = rail->status();
+    skipped_.emplace_back();
+    on_trial_.push_back(status.breaker == BreakerState::kHalfOpen);
+    if (status.state == RailState::kReady) continue;
+    reasons +=
+        fmt::format("; {}: {} (breaker {})", rail->name(), status.why, to_string(status.breaker));
+    skipped_.back() = std::move(status.why);
+  }
+  const bool any = std::any_of(skipped_.begin(), skipped_.end(),
+                               [](const auto& why) { return !why.has_value(); });
+  if (any) return ok_result();
+  return Error(
+      Errc::kConnectionLost, Stage::kSubmit,
+      fmt::format("none of the {} rails to the holder is ready{}", skipped_.size(), reasons));
+}
+
+}  // namespace corail

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+
+#include "engine/base/clock.h"
+#include "engine/memory/slab_pool.h"
+#include "engine/rail/rail_set.h"
+#include "rpc/fetch_admission.h"
+#include "rpc/options.h"
+#include "rpc/session_client.h"
+
+namespace corail {
+
+/// What all fetches and leases from one peer share. Owned by the peer, whose close() waits for each
+/// of them. Home executor only.
+struct FetchContext {
+  asio::any_io_executor home;
+  Clock& clock;
+  SessionClient& session;
+  SlabPool& memory;
+  const NodeOptions& options;
+  const RailSet& rails;
+  FetchBudgets budgets;
+};
+
+/// A caller may ask for all the time there is.
+inline TimePoint time_after(TimePoint now, Duration time) {
+  return time > TimePoint::max() - now ? TimePoint::max() : now + time;
+}
+
+}  // namespace corail

@@ -1,0 +1,91 @@
+#include "rpc/prefix_read.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/read/read_session.h"
+
+namespace corail {
+
+PrefixRead::PrefixRead(FetchContext context, PrefixLease& lease, const FetchOptions& options,
+                       TimePoint callers_deadline)
+    : context_(context), lease_(lease), options_(options), callers_deadline_(callers_deadline) {}
+
+Task<Result<BlockView>> PrefixRead::run(ReadReport report) {
+  report_ = std::move(report);
+  auto step = plan();
+  if (step) step = allocate();
+  if (step) step = co_await read();
+  if (!step) co_return std::move(step).error();
+  const TimePoint begin = context_.clock.now();
+  BlockView view(std::move(plan_), std::move(chunks_), std::move(report_));
+  view.report().stages.seal = context_.clock.now() - begin;
+  co_return view;
+}
+
+std::uint64_t PrefixRead::max_slice_bytes() const noexcept {
+  return std::min(context_.options.max_read_bytes, context_.rails.max_slice_bytes());
+}
+
+Result<void> PrefixRead::plan() {
+  const TimePoint begin = context_.clock.now();
+  PlanLimits limits;
+  limits.max_read_bytes = max_slice_bytes();
+  limits.max_total_bytes = context_.options.destination_bytes;
+  const QueryAnswer& answer = lease_.answer();
+  const RegionTable& regions = lease_.regions();
+  auto planned =
+      answer.encoding == AnswerEncoding::kParts
+          ? plan_block_read(answer.parts, lease_.layout(), answer.block_count, regions, limits)
+          : plan_block_read(answer.runs, lease_.layout(), answer.block_count, regions, limits);
+  if (!planned) return std::move(planned).error().at(Stage::kPlan);
+  plan_ = std::make_shared<const BlockPlan>(std::move(*planned));
+  report_.stages.plan = context_.clock.now() - begin;
+  return ok_result();
+}
+
+Result<void> PrefixRead::allocate() {
+  const TimePoint begin = context_.clock.now();
+  chunks_.reserve(plan_->chunks().size());
+  for (const ChunkSpec& spec : plan_->chunks()) {
+    auto chunk = context_.memory.allocate(spec.bytes, spec.numa_node);
+    if (!chunk) return std::move(chunk).error().at(Stage::kPlan);
+    chunks_.push_back(std::move(*chunk));
+  }
+  report_.stages.plan += context_.clock.now() - begin;
+  return ok_result();
+}
+
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+Task<Result<void>> PrefixRead::read() {
+  ReadRequest request;
+  request.read = lease_.read();
+  request.plan = plan_;
+  request.chunks = chunks_;
+  for (const auto& rail : context_.rails.rails()) request.rails.push_back(rail.get());
+  request.max_slice_bytes = max_slice_bytes();
+  if (options_.integrity == Integrity::kXxh3) {
+    const TimePoint begin = context_.clock.now();
+    request.expectation = expect_blocks(lease_.keys().name_space, lease_.keys().hashes,
+                                        lease_.layout()->id(), lease_.answer().checksums);
+    report_.stages.plan += context_.clock.now() - begin;
+  }
+  request.deadline = std::min(callers_deadline_, lease_.usable_until());
+  request.fence_deadline = context_.options.fence_deadline;
+  request.cancel = options_.cancel;
+  request.retry_on_survivors = options_.retry_on_survivors;
+  request.copy_on_commit = options_.copy_on_commit;
+  ReadSession session(context_.home, context_.clock, context_.session, std::move(request));
+  const PrefixLease::Listener listener(lease_, [this, &session](TimePoint usable_until) {
+    session.extend(std::min(callers_deadline_, usable_until));
+  });
+  auto result = co_await session.run(report_);
+  lease_given_back_ = true;
+  co_return result;
+}
+#pragma GCC diagnostic pop
+
+}  // namespace corail
