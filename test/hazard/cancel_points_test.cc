@@ -48,13 +48,12 @@ void complain(Attempt& attempt, const std::string& what) {
 /// Calls run(0), run(1) and so on, to the first that ends before it is cancelled, and prints what
 /// came of them. Some of them must have met the read in each of the stages.
 template <typename Run>
-void cancel_at_every_point(std::string_view what, std::vector<Stage> stages, Run run) {
-  constexpr int kStride = kSanitized ? 7 : 1;
+void cancel_at_every_point(std::string_view what, const std::vector<Stage>& stages, Run run) {
   std::array<int, kStages> at{};
   int cancelled = 0;
   int committed = 0;
   int points = 0;
-  for (int steps = 0; at[kEnded] == 0; steps += kStride) {
+  for (int steps = 0; at[kEnded] == 0; ++steps) {
     BOOST_TEST_CONTEXT(what << ", cancelled after " << steps << " steps") {
       const Attempt attempt = run(steps);
       points = attempt.steps;
@@ -114,12 +113,15 @@ Stage stage_of(const sim::SimPair::Fetch& fetch) {
 }
 
 /// The public path between two nodes: query, plan, fan out, join, prepare, confirm, commit, seal.
-Attempt cancel_fetch(int steps) {
+Attempt cancel_fetch(int steps, const sim::PairPlan& plan) {
   Attempt attempt;
   const ResourceCensus before;
   {
-    sim::SimPair pair{sim::PairPlan()};
-    auto fetch = pair.start(FetchOptions());
+    sim::SimPair pair(plan);
+    FetchOptions options;
+    // Where no rail is lost, this changes nothing.
+    options.retry_on_survivors = true;
+    auto fetch = pair.start(options);
     while (attempt.steps < steps && !fetch.ended() && pair.world().step()) ++attempt.steps;
     attempt.stage = stage_of(fetch);
     pair.cancel(fetch);
@@ -128,7 +130,7 @@ Attempt cancel_fetch(int steps) {
     // The lease may still be on its way back, nothing else.
     pair.world().run_for(milliseconds(1));
     complain(attempt, pair.difference());
-    auto next = pair.start(FetchOptions());
+    auto next = pair.start(options);
     const auto& after = pair.finish(next);
     if (!after.ok()) complain(attempt, "the next read failed: " + after.error().to_string());
     complain(attempt, pair.close());
@@ -136,6 +138,8 @@ Attempt cancel_fetch(int steps) {
   complain(attempt, before.difference());
   return attempt;
 }
+
+const std::vector<Stage> kAllStages = {kQuerying, kAnswered, kLanding, kConfirming};
 
 BOOST_AUTO_TEST_SUITE(cancel_points)
 
@@ -145,8 +149,23 @@ BOOST_AUTO_TEST_CASE(of_a_read_session) {
 }
 
 BOOST_AUTO_TEST_CASE(of_a_fetch_between_two_nodes) {
-  cancel_at_every_point("a fetch between two nodes", {kQuerying, kAnswered, kLanding, kConfirming},
-                        cancel_fetch);
+  cancel_at_every_point("a fetch between two nodes", kAllStages,
+                        [](int steps) { return cancel_fetch(steps, sim::PairPlan()); });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_fetch_whose_fences_are_its_own) {
+  sim::PairPlan plan;
+  plan.shared_fence = false;
+  cancel_at_every_point("a fetch with local fences", kAllStages,
+                        [&plan](int steps) { return cancel_fetch(steps, plan); });
+}
+
+BOOST_AUTO_TEST_CASE(of_a_fetch_that_loses_a_rail) {
+  sim::PairPlan plan;
+  plan.scripts.resize(2);
+  plan.scripts[1].add(Fault(FaultKind::kCut, 1).at_packet(2));
+  cancel_at_every_point("a fetch that loses one of two rails", kAllStages,
+                        [&plan](int steps) { return cancel_fetch(steps, plan); });
 }
 
 BOOST_DATA_TEST_CASE(one_of_eight_fetches, boost::unit_test::data::make({false, true}),
