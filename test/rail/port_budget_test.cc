@@ -12,7 +12,7 @@
 namespace corail::test {
 namespace {
 
-constexpr std::uint64_t kBytes = 1000;
+constexpr std::uint64_t kPortBytes = 1000;
 
 /// A rail as far as the port's budget knows it.
 struct Poster {
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_SUITE(port_budget)
 BOOST_AUTO_TEST_CASE(no_course_of_events_exceeds_it_or_loses_any_of_it) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SeededRandom random(seed);
-    const auto budget = std::make_shared<PortBudget>(kBytes);
+    const auto budget = std::make_shared<PortBudget>(kPortBytes);
     std::vector<std::unique_ptr<Poster>> posters(2 + random.below(6));
     for (auto& poster : posters) poster = std::make_unique<Poster>(budget);
     for (int step = 0; step < 300; ++step) {
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(no_course_of_events_exceeds_it_or_loses_any_of_it) {
           break;
       }
       BOOST_TEST(posted_by(posters) <= budget->in_use());
-      BOOST_TEST(budget->in_use() <= kBytes);
+      BOOST_TEST(budget->in_use() <= kPortBytes);
       const bool waits = std::any_of(posters.begin(), posters.end(),
                                      [](const auto& each) { return each->place.waiting(); });
       BOOST_TEST(budget->crowded() == waits);
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(no_course_of_events_exceeds_it_or_loses_any_of_it) {
 }
 
 BOOST_AUTO_TEST_CASE(rails_get_room_in_the_order_in_which_they_asked) {
-  const auto budget = std::make_shared<PortBudget>(kBytes);
+  const auto budget = std::make_shared<PortBudget>(kPortBytes);
   Poster first(budget);
   Poster second(budget);
   Poster third(budget);
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(rails_get_room_in_the_order_in_which_they_asked) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_reserved_and_not_used_goes_to_the_next_one) {
-  const auto budget = std::make_shared<PortBudget>(kBytes);
+  const auto budget = std::make_shared<PortBudget>(kPortBytes);
   Poster first(budget);
   Poster second(budget);
   BOOST_TEST(first.place.reserve(800));

@@ -28,8 +28,9 @@ struct FetchOrder {
 /// What a holder was told about a read, by the bytes that reached it.
 struct HolderLease {
   std::set<BlockNumber> asked;
-  TimePoint granted;
-  TimePoint ends;  // at most; the last renewal that reached the holder in time counts
+  TimePoint granted;     // at the earliest
+  TimePoint granted_by;  // at the latest: a query may wait for blocks
+  TimePoint ends;        // at most; the last renewal that reached the holder in time counts
   std::optional<TimePoint> over;  // released, quiesced or confirmed
 };
 
@@ -47,6 +48,7 @@ struct FetchRecord {
 
   // Seen on the control channel.
   std::optional<TimePoint> leased;  // the query reached the holder
+  TimePoint leased_by;              // its answer was being made until then at the latest
   TimePoint lease_ends;             // as HolderLease
   std::optional<TimePoint> confirm_sent;
   std::uint64_t answer_runs = 0;  // at most that many were needed, by what the holder has

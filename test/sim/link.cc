@@ -1,5 +1,6 @@
 #include "test/sim/link.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "rpc/codec.h"
@@ -89,9 +90,8 @@ void LinkEars::on_query(std::span<const std::byte> body, std::uint64_t call) {
   if (!query) return;
   HolderLease lease;
   lease.granted = clock_.now();
-  // It begins when the holder has waited for the blocks, at the latest so much later.
-  lease.ends =
-      lease.granted + query->wait + (query->ttl > Duration::zero() ? query->ttl : kDefaultTtl);
+  lease.granted_by = lease.granted + query->wait;
+  lease.ends = lease.granted_by + (query->ttl > Duration::zero() ? query->ttl : kDefaultTtl);
   for (const std::string_view hash : query->hashes) {
     for (BlockNumber block = 0; block < kBlocks; ++block) {
       if (hash == hash_of(block)) lease.asked.insert(block);
@@ -137,7 +137,8 @@ void LinkEars::on_answered(const FrameHeader& header, std::span<const std::byte>
   if (header.method != Method::kQueryBlocksForTransfer) return;
   const auto found = queries_.find(header.id);
   if (found == queries_.end()) return;
-  const FetchRecord& fetch = *found->second;
+  FetchRecord& fetch = *found->second;
+  fetch.leased_by = std::min(fetch.leased_by, clock_.now());
   const std::uint64_t most = kOfTemplate + kOfRun * fetch.answer_runs +
                              kOfBlock * fetch.order.blocks.size() +
                              kOfLane * model_.layout().lanes();

@@ -186,6 +186,7 @@ void Model::on_query(std::size_t link, ReadId read, const HolderLease& lease) {
   if (added) {
     if (fetch == nullptr) return;
     fetch->leased = lease.granted;
+    fetch->leased_by = lease.granted_by;
     fetch->lease_ends = lease.ends;
     return;
   }
@@ -193,6 +194,7 @@ void Model::on_query(std::size_t link, ReadId read, const HolderLease& lease) {
   // something has the lease.
   entry->second.asked.insert(lease.asked.begin(), lease.asked.end());
   entry->second.granted = lease.granted;
+  entry->second.granted_by = lease.granted_by;
   entry->second.ends = lease.ends;
 }
 

@@ -123,7 +123,7 @@ void Model::check_chunks(const FetchRecord& fetch, const BlockView& view) {
 
 void Model::check_view(const FetchRecord& fetch, const BlockView& view) {
   const HeldContent& held = content(fetch.holder);
-  const TimePoint leased_until = fetch.leased.value_or(clock_.now());
+  const TimePoint leased_until = fetch.leased ? fetch.leased_by : clock_.now();
   const TimePoint leased_from = fetch.leased.value_or(fetch.begin);
   for (std::uint32_t position = 0; position < view.blocks(); ++position) {
     const BlockNumber block = fetch.order.blocks[position];
