@@ -23,11 +23,12 @@ void Rail::Attachment::on_outcome(const Slice& slice, Result<void> outcome) noex
   rail.window_.ended(now);
   rail.bytes_in_flight_ -= slice.length;
   bytes_in_flight_ -= slice.length;
-  --slices_in_flight_;
   if (source_ != nullptr) rail.port_place_.ended(slice.length);
   if (outcome.ok()) rail.counters_.bytes += slice.length;
-  // Before the share learns of it: what it does next depends on whether the rail lives.
+  // Before the share learns of it: what it does next depends on whether the rail lives. It still
+  // counts as having the slice, because the outcome is what tells it of a loss.
   rail.judge(outcome);
+  --slices_in_flight_;
   dry_ = false;
   // Posting from inside an outcome would re-enter the transport: the pump runs later, once per
   // batch.

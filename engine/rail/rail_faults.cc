@@ -26,7 +26,8 @@ void Rail::judge(const Result<void>& outcome) {
     if (!transport_closing_ && health_.flushed(generation, clock_.now())) {
       ++counters_.errors;
       lose(Error(Errc::kRailFailed, Stage::kWait,
-                 "slices were flushed although nobody here gave them up"));
+                 "slices were flushed although nobody here gave them up; check the link and the "
+                 "device"));
     }
   } else if (!usable()) {
     // The caller's fault or the holder's answer; the channel went with it, as queue pairs do.

@@ -249,7 +249,8 @@ void RailShare::on_landed(const Slice& slice, std::uint64_t from, std::uint64_t 
 bool RailShare::post_again(const Slice& slice, std::uint32_t reposts) noexcept {
   if (!rail_.usable()) {
     // Posted again it would be flushed again, for ever.
-    fail(Error(Errc::kConnectionLost, "the rail went down while slices were posted on it"));
+    fail(Error(Errc::kConnectionLost,
+               "the rail went down while slices were posted on it: " + rail_.status().why));
     return false;
   }
   if (reposts >= kMaxRepostsPerSlice) {

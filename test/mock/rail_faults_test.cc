@@ -90,6 +90,7 @@ class PuppetTransport final : public Transport {
 class EndlessShare final : public SliceSource {
  public:
   std::optional<Slice> next(std::uint64_t max_bytes) noexcept override {
+    if (gives_no_more) return std::nullopt;
     Slice slice;
     slice.length = max_bytes;
     slice.tag = next_tag_++;
@@ -104,6 +105,7 @@ class EndlessShare final : public SliceSource {
 
   std::vector<Errc> outcomes;
   std::vector<Errc> told;
+  bool gives_no_more = false;
 
  private:
   std::uint64_t next_tag_ = 0;
@@ -243,6 +245,7 @@ BOOST_AUTO_TEST_CASE(a_breach_tells_those_that_wait_whose_fault_it_was) {
   // The other one hears it from its slices.
   BOOST_TEST((it.idle.told == std::vector<Errc>{Errc::kProtocol}));
   BOOST_TEST(it.busy.told.empty());
+  it.busy.gives_no_more = it.idle.gives_no_more = true;
   it.detach_both();
 }
 

@@ -183,7 +183,8 @@ BOOST_AUTO_TEST_CASE(a_port_that_drops_while_the_rail_connects_leaves_it_down) {
   Unplugged it(std::move(plan));
   it.event(false);
   it.event(true);
-  it.life.world.run_for(milliseconds(120));
+  // Half of the gap between two generations has passed while the first one connected.
+  it.life.world.run_for(milliseconds(70));
   BOOST_TEST((it.life.state() == RailState::kConnecting));
   it.event(false);
   it.life.world.run_for(seconds(1));

@@ -48,6 +48,25 @@ BOOST_AUTO_TEST_CASE(a_rail_that_flushes_for_ever_fails_the_read) {
   BOOST_TEST(most == 1 + kMaxRepostsPerSlice);
 }
 
+/// The same holder would answer over every other path.
+BOOST_AUTO_TEST_CASE(a_breach_of_the_protocol_is_not_tried_on_another_rail) {
+  ReadRig rig(small_shape(), {}, 1);
+  const auto fine = [](const Slice&) -> Result<void> { return ok_result(); };
+  const auto breach = [](const Slice&) -> Result<void> {
+    return Error(Errc::kProtocol, "nonsense");
+  };
+  FakeRail good(rig.world, "good", fine);
+  FakeRail bad(rig.world, "bad", breach);
+  ReadRequest request = request_over(rig, {good.get(), bad.get()});
+  request.retry_on_survivors = true;
+  const auto read = rig.make(std::move(request));
+  const auto result = rig.finish(*read);
+  BOOST_TEST_REQUIRE(!result.ok());
+  BOOST_TEST((result.error().code() == Errc::kProtocol), text_of(result));
+  BOOST_TEST(read->report().retried_slices == 0U);
+  BOOST_TEST(bad.get()->health().faults() == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(a_slice_may_be_flushed_as_often_as_that) {
   ReadRig rig(small_shape(), {}, 1);
   std::map<std::uint64_t, std::uint64_t> posted;

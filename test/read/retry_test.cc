@@ -92,7 +92,7 @@ BOOST_DATA_TEST_CASE(one_of_four_rails_is_cut, data::make({false, true}), report
   BOOST_TEST(report.verified_bytes == rig.held.total_bytes());
   BOOST_TEST(report.attempts == 2U);
   BOOST_TEST(report.retried_slices > 0U);
-  BOOST_TEST(report.rails[kBadRail].down.find("went down") != std::string::npos);
+  BOOST_TEST(report.rails[kBadRail].down.find("nobody here gave them up") != std::string::npos);
   BOOST_TEST(report.rails[kBadRail].bytes > 0U);
   for (const std::size_t other : {0, 2, 3}) BOOST_TEST(report.rails[other].down == "");
   // Only what was in the window of the rail when it was cut, and not what it had brought.
