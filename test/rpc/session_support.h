@@ -45,6 +45,27 @@ inline StoreOptions small_store() {
   return options;
 }
 
+/// Saves the blocks of the keys, filled with a byte that tells block and lane.
+inline void save_blocks(BlockStore& store, const Layout& layout, const BlockKeys& keys) {
+  const std::vector<std::string_view> hashes(keys.hashes.begin(), keys.hashes.end());
+  const std::vector<std::int32_t> part_numa{0};
+  SaveRequest request;
+  request.name_space = keys.name_space;
+  request.layout = store.intern(layout);
+  request.hashes = hashes;
+  request.part_numa = part_numa;
+  auto save = store.begin(request);
+  BOOST_REQUIRE(save.ok());
+  for (const std::uint32_t block : save->new_blocks()) {
+    for (std::uint32_t lane = 0; lane < layout.lanes(); ++lane) {
+      const auto bytes = save->writable(block, lane);
+      std::fill(bytes.begin(), bytes.end(), static_cast<std::byte>(block + lane));
+    }
+  }
+  BOOST_REQUIRE(save->put_part(0).ok());
+  BOOST_REQUIRE(save->seal().ok());
+}
+
 inline Task<bool> close(RpcServer* server) {
   co_await server->close();
   co_return true;
@@ -89,25 +110,7 @@ struct HolderWorld {
   }
 
   /// Saves the blocks of the keys, all with the layout.
-  void save(const BlockKeys& keys) {
-    const std::vector<std::string_view> hashes(keys.hashes.begin(), keys.hashes.end());
-    const std::vector<std::int32_t> part_numa{0};
-    SaveRequest request;
-    request.name_space = keys.name_space;
-    request.layout = store.intern(*layout);
-    request.hashes = hashes;
-    request.part_numa = part_numa;
-    auto save = store.begin(request);
-    BOOST_REQUIRE(save.ok());
-    for (const std::uint32_t block : save->new_blocks()) {
-      for (std::uint32_t lane = 0; lane < layout->lanes(); ++lane) {
-        const auto bytes = save->writable(block, lane);
-        std::fill(bytes.begin(), bytes.end(), static_cast<std::byte>(block + lane));
-      }
-    }
-    BOOST_REQUIRE(save->put_part(0).ok());
-    BOOST_REQUIRE(save->seal().ok());
-  }
+  void save(const BlockKeys& keys) { save_blocks(store, *layout, keys); }
 
   Result<TransferAnswer> query(SessionClient& client, std::uint64_t read, BlockKeys keys) {
     return world.run(client.query(query_of(read, std::move(keys)),
