@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <asio/this_coro.hpp>
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/exec/event.h"
 #include "engine/exec/memory_stream.h"
 #include "engine/memory/region_registry.h"
 #include "engine/store/block_store.h"
@@ -24,6 +26,12 @@ class FakeRails final : public RailHost {
  public:
   Task<Result<std::vector<RailEndpoint>>> admit(SessionId session) override {
     if (refuse) co_return Error(Errc::kQuotaExceeded, Stage::kConnect, "no door is free");
+    if (hold) {
+      const auto executor = co_await asio::this_coro::executor;
+      held.push_back(std::make_shared<Event>(executor));
+      const auto event = held.back();
+      co_await event->wait();
+    }
     admitted.push_back(session);
     std::vector<RailEndpoint> endpoints(2, RailEndpoint{"tcp", "127.0.0.1", 7701, {}});
     endpoints[1].token.fill(static_cast<std::uint8_t>(session.value()));
@@ -34,7 +42,14 @@ class FakeRails final : public RailHost {
     co_return;
   }
 
+  /// Lets those in that wait.
+  void let_go() {
+    for (const auto& event : held) event->notify();
+  }
+
   bool refuse = false;
+  bool hold = false;
+  std::vector<std::shared_ptr<Event>> held;
   std::vector<SessionId> admitted;
   std::vector<SessionId> dropped;
 };

@@ -76,6 +76,46 @@ BOOST_AUTO_TEST_CASE(who_left_may_come_back_and_finds_nothing_of_the_stay_before
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_stay_lets_go_only_when_nothing_is_served_for_it_any_more) {
+  SharedWorld both(2);
+  SessionClient& to_1 = both.connect(0, 1);
+  SessionClient& to_0 = both.connect(1, 0);
+  FakeRails& rails = both.node(0).rails;
+  rails.hold = true;
+  const auto opened = both.open_rails(to_0);
+  BOOST_REQUIRE((!opened.ok() && opened.error().code() == Errc::kDeadline));
+  both.close(to_0);
+  BOOST_TEST((rails.held.size() == 1U && rails.dropped.empty()));
+  rails.let_go();
+  both.world.settle();
+  BOOST_TEST(rails.admitted.size() == 1U);
+  BOOST_TEST((rails.dropped == rails.admitted));
+  BOOST_TEST(both.works(to_1, 1));
+}
+
+BOOST_AUTO_TEST_CASE(who_comes_and_goes_faster_than_its_stays_end_is_told_to_wait) {
+  SharedWorld both(2);
+  SessionClient& to_1 = both.connect(0, 1);
+  FakeRails& rails = both.node(0).rails;
+  rails.hold = true;
+  Errc last = Errc::kDeadline;
+  int stays = 0;
+  for (; last == Errc::kDeadline && stays < 100; ++stays) {
+    SessionClient& to_0 = both.connect(1, 0);
+    const auto opened = both.open_rails(to_0);
+    last = opened.ok() ? Errc::kUnset : opened.error().code();
+    both.close(to_0);
+  }
+  BOOST_TEST((last == Errc::kBusy));
+  BOOST_TEST(stays == 9);
+  rails.let_go();
+  both.world.settle();
+  BOOST_TEST(rails.dropped.size() == 8U);
+  rails.hold = false;
+  SessionClient& to_0 = both.connect(1, 0);
+  BOOST_TEST((both.open_rails(to_0).ok() && both.works(to_0, 1) && both.works(to_1, 1)));
+}
+
 BOOST_AUTO_TEST_CASE(a_connection_that_breaks_ends_both_directions) {
   SharedSession both;
   const auto why_0 = both.world.start(both.to_1.wait_ended());
