@@ -29,8 +29,11 @@ FrameBuffer encode_hello(const HelloRequest& hello);
 Result<HelloRequest> decode_hello(std::span<const std::byte> body);
 FrameBuffer encode_hello_answer(const HelloAnswer& answer);
 /// Holds the answer against what was asked: version and features within the request's, a method of
-/// its list.
+/// its list, a step that the request allows.
 Result<HelloAnswer> decode_hello_answer(std::span<const std::byte> body, const HelloRequest& asked);
+
+FrameBuffer encode_goodbye(GoodbyeReason reason);
+Result<GoodbyeReason> decode_goodbye(std::span<const std::byte> body);
 
 FrameBuffer encode_open_rails(const OpenRailsRequest& request);
 Result<OpenRailsRequest> decode_open_rails(std::span<const std::byte> body);

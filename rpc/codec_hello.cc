@@ -46,6 +46,22 @@ Result<void> check_methods(const v1::HelloRequest& message) {
   return codec::check_length(kRequest, "auth_bytes", message.auth_bytes().size(), kMaxAuthBytes);
 }
 
+Result<HelloStep> take_step(const v1::HelloAnswer& message, const HelloRequest& asked) {
+  const bool shares = (asked.features & kFeatureTwoWay) != 0 && !asked.separate;
+  switch (message.step()) {
+    case v1::DONE:
+      return HelloStep::kDone;
+    case v1::AUTHENTICATE:
+      return HelloStep::kAuthenticate;
+    case v1::ALREADY_CONNECTED:
+      if (shares) return HelloStep::kAlreadyConnected;
+      return codec::field_error(kAnswer, "step", "is ALREADY_CONNECTED, which was not allowed");
+    default:
+      return codec::field_error(kAnswer, "step", "is {}, which is unknown",
+                                static_cast<int>(message.step()));
+  }
+}
+
 }  // namespace
 
 FrameBuffer encode_hello(const HelloRequest& hello) {
@@ -57,6 +73,7 @@ FrameBuffer encode_hello(const HelloRequest& hello) {
   message.set_service(static_cast<v1::Service>(hello.service));
   for (const std::string& method : hello.auth_methods) message.add_auth_methods(method);
   message.set_auth_bytes(hello.auth_bytes);
+  message.set_separate(hello.separate);
   return codec::to_frame(message);
 }
 
@@ -87,6 +104,7 @@ Result<HelloRequest> decode_hello(std::span<const std::byte> body) {
   hello.service = Service::kBlocks;
   hello.auth_methods.assign(message.auth_methods().begin(), message.auth_methods().end());
   hello.auth_bytes = message.auth_bytes();
+  hello.separate = message.separate();
   return hello;
 }
 
@@ -115,10 +133,8 @@ Result<HelloAnswer> decode_hello_answer(std::span<const std::byte> body,
     return codec::field_error(kAnswer, "features", "has bits {:#x} that were not asked for",
                               message.features() & ~asked.features);
   }
-  if (message.step() != v1::DONE && message.step() != v1::AUTHENTICATE) {
-    return codec::field_error(kAnswer, "step", "is {}, which is unknown",
-                              static_cast<int>(message.step()));
-  }
+  const auto step = take_step(message, asked);
+  if (!step.ok()) return step.error();
   const auto& methods = asked.auth_methods;
   if (std::find(methods.begin(), methods.end(), message.auth_method()) == methods.end()) {
     return codec::field_error(kAnswer, "auth_method", "is '{}', which was not offered",
@@ -134,10 +150,24 @@ Result<HelloAnswer> decode_hello_answer(std::span<const std::byte> body,
   answer.protocol_version = message.protocol_version();
   answer.features = message.features();
   answer.identity = std::move(*identity);
-  answer.step = message.step() == v1::DONE ? HelloStep::kDone : HelloStep::kAuthenticate;
+  answer.step = *step;
   answer.auth_method = message.auth_method();
   answer.auth_bytes = message.auth_bytes();
   return answer;
+}
+
+FrameBuffer encode_goodbye(GoodbyeReason reason) {
+  v1::Goodbye message;
+  message.set_reason(static_cast<v1::GoodbyeReason>(reason));
+  return codec::to_frame(message);
+}
+
+Result<GoodbyeReason> decode_goodbye(std::span<const std::byte> body) {
+  v1::Goodbye message;
+  const auto parsed = codec::parse("Goodbye", body, message);
+  if (!parsed.ok()) return parsed.error();
+  if (!v1::GoodbyeReason_IsValid(message.reason())) return GoodbyeReason::kUnknown;
+  return static_cast<GoodbyeReason>(message.reason());
 }
 
 }  // namespace corail

@@ -183,12 +183,16 @@ Task<Error> Connection::wait_ended() {
   co_return *ended_;
 }
 
-Task<void> Connection::close() {
-  if (closed_) co_return;
+void Connection::finish() {
   end(Error(Errc::kConnectionLost, Stage::kClose, "this side has closed the connection"),
       Farewell::kFlush);
   linger_ = false;
   if (queue_.written_out()) end_stream();
+}
+
+Task<void> Connection::close() {
+  if (closed_) co_return;
+  finish();
   co_await scope_.join();
   co_await calls_.wait_idle();
   closed_ = true;

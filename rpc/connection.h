@@ -67,14 +67,17 @@ class Connection {
   /// wanted.
   void refuse(Error error);
 
+  /// Ends pending calls with kConnectionLost and lets what is queued be sent, within the farewell
+  /// time; then the connection ends by itself. For a connection that nobody needs any more.
+  void finish();
+
   /// Whether calls have a chance.
   bool usable() const noexcept { return opened_ && !ended_; }
   /// Returns when nothing more can come from the peer, with the reason. One waiter.
   Task<Error> wait_ended();
 
-  /// Sends what is queued, within the farewell time, ends all pending calls with kConnectionLost,
-  /// and waits for every coroutine of this connection. Repeatable, one at a time. Handlers of this
-  /// connection must not await it. The caller has disabled Asio's cancellation.
+  /// finish(), and waits for every coroutine of the connection. Repeatable, one at a time. Handlers
+  /// of this connection must not await it. The caller has disabled Asio's cancellation.
   Task<void> close();
 
   const std::string& peer_name() const noexcept { return stream_->peer_name(); }

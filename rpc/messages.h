@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/clock.h"
@@ -25,8 +26,11 @@ inline constexpr std::uint32_t kProtocolMin = 1;
 inline constexpr std::uint32_t kProtocolMax = 1;
 /// Bits of Hello's features: answers may come in an AnswerEncoding other than kRuns.
 inline constexpr std::uint64_t kFeatureAnswerEncodings = 1;
+/// The connection carries calls of both sides: a Session may be shared by two nodes that connect to
+/// each other.
+inline constexpr std::uint64_t kFeatureTwoWay = 2;
 /// What this build understands.
-inline constexpr std::uint64_t kFeatures = kFeatureAnswerEncodings;
+inline constexpr std::uint64_t kFeatures = kFeatureAnswerEncodings | kFeatureTwoWay;
 /// The only way to authenticate today.
 inline constexpr std::string_view kAuthNone = "none";
 
@@ -48,9 +52,23 @@ struct NodeIdentity {
   std::string name;  // printable, for people
 };
 
+/// Whether both name the same node, started the same time.
+inline bool same_instance(const NodeIdentity& a, const NodeIdentity& b) noexcept {
+  return a.node == b.node && a.boot == b.boot;
+}
+/// An order that all nodes agree on. The boot id decides between nodes that were given one id.
+inline bool precedes(const NodeIdentity& a, const NodeIdentity& b) noexcept {
+  return a.node != b.node ? a.node < b.node : a.boot < b.boot;
+}
+
 enum class Service : std::uint8_t { kBlocks = 1 };
 
 struct HelloRequest {
+  HelloRequest() = default;
+  /// What this build asks for.
+  HelloRequest(NodeIdentity caller, std::uint64_t wanted)
+      : features(wanted), identity(std::move(caller)), auth_methods{std::string(kAuthNone)} {}
+
   std::uint32_t protocol_min = kProtocolMin;
   std::uint32_t protocol_max = kProtocolMax;
   std::uint64_t features = 0;
@@ -58,9 +76,10 @@ struct HelloRequest {
   Service service = Service::kBlocks;
   std::vector<std::string> auth_methods;
   std::string auth_bytes;
+  bool separate = false;  // kAlreadyConnected is no answer
 };
 
-enum class HelloStep : std::uint8_t { kDone = 1, kAuthenticate = 2 };
+enum class HelloStep : std::uint8_t { kDone = 1, kAuthenticate = 2, kAlreadyConnected = 3 };
 
 struct HelloAnswer {
   std::uint32_t protocol_version = 0;
@@ -70,6 +89,9 @@ struct HelloAnswer {
   std::string auth_method;
   std::string auth_bytes;
 };
+
+/// Why a side calls no more.
+enum class GoodbyeReason : std::uint8_t { kUnknown = 0, kLeft = 1, kOtherSession = 2 };
 
 struct OpenRailsRequest {
   std::uint32_t rail_count = 0;

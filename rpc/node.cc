@@ -19,9 +19,9 @@
 #include "engine/memory/region_registry.h"
 #include "engine/rail/port.h"
 #include "rpc/connected_peer.h"
+#include "rpc/peer_connector.h"
 #include "rpc/port_host.h"
 #include "rpc/rpc_server.h"
-#include "rpc/session_client.h"
 #include "rpc/store_gate.h"
 
 namespace corail {
@@ -69,12 +69,9 @@ class Node::Impl {
   class Connecting;
 
   Task<Result<void>> listen();
+  void make_connector();
   void forward_region_changes();
   Task<void> look_after(std::shared_ptr<ConnectedPeer> peer);
-  PeerContext peer_context() {
-    return PeerContext{
-        home_->asio_executor(), clock_, options_, *memory_, ports_, connects_, budget_};
-  }
 
   const NodeOptions options_;
   Clock& clock_;
@@ -91,6 +88,7 @@ class Node::Impl {
   std::unique_ptr<StoreGate> gate_;
   std::unique_ptr<PortHost> host_;
   std::unique_ptr<RpcServer> server_;
+  std::unique_ptr<PeerConnector> connector_;
   std::string listen_address_;
   /// Makes a change of regions that is on its way to home find out that the server is gone.
   const std::shared_ptr<RpcServer*> told_of_regions_ = std::make_shared<RpcServer*>(nullptr);
@@ -161,9 +159,19 @@ Task<Result<void>> Node::Impl::start() {
   CORAIL_CHECK(!started_, "a node is started once");
   started_ = true;
   auto made = make_store();
-  if (!made || options_.listen.empty()) co_return made;
-  auto listening = co_await listen();
-  co_return listening;
+  if (made && !options_.listen.empty()) made = co_await listen();
+  if (made) make_connector();
+  co_return made;
+}
+
+void Node::Impl::make_connector() {
+  PeerContext context{
+      home_->asio_executor(), clock_, options_, *memory_, ports_, connects_, budget_};
+  connector_ = std::make_unique<PeerConnector>(std::move(context), identity_, server_.get(),
+                                               [this](std::string address, TimePoint deadline) {
+                                                 return connect_tcp(home_->asio_executor(), clock_,
+                                                                    std::move(address), deadline);
+                                               });
 }
 
 Task<Result<void>> Node::Impl::listen() {
@@ -193,41 +201,16 @@ void Node::Impl::forward_region_changes() {
       });
 }
 
-// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
-// 109224.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<std::shared_ptr<Peer>>> Node::Impl::connect(std::string address) {
-  if (!started_ || closed_) co_return not_running();
-  // close() may begin during every wait below. It waits for this call, which then must leave
-  // nothing open.
+  if (!connector_ || closed_) co_return not_running();
+  // close() may begin meanwhile. It waits for this call, which then leaves nothing open.
   const Connecting connecting(*this);
-  const TimePoint deadline = clock_.now() + options_.call_deadline;
-  auto stream = co_await connect_tcp(home_->asio_executor(), clock_, address, deadline);
-  if (!stream) co_return std::move(stream).error().at(Stage::kConnect).on_peer(address);
-  if (closed_) co_return not_running();
-  ClientOptions client;
-  client.identity = identity_;
-  client.connection.keep_alive = options_.keep_alive;
-  auto session = co_await SessionClient::connect(home_->asio_executor(), clock_, std::move(*stream),
-                                                 std::move(client), deadline);
-  if (!session) co_return std::move(session).error().at(Stage::kConnect).on_peer(address);
-  if (closed_) {
-    co_await (*session)->close();
-    co_return not_running();
-  }
-  auto peer = std::make_shared<ConnectedPeer>(peer_context(), std::move(*session));
-  auto opened = co_await peer->open(deadline);
-  if (!opened) co_return std::move(opened).error();
-  if (closed_) {
-    co_await peer->close();
-    co_return not_running();
-  }
-  peers_.push_back(peer);
-  scope_.spawn(look_after(peer));
-  co_return std::shared_ptr<Peer>(std::move(peer));
+  auto peer = co_await connector_->connect(std::move(address));
+  if (!peer) co_return std::move(peer).error();
+  peers_.push_back(*peer);
+  scope_.spawn(look_after(*peer));
+  co_return std::shared_ptr<Peer>(std::move(*peer));
 }
-#pragma GCC diagnostic pop
 
 /// A peer is of use until its connection ends; then everything of it goes, whoever still shares it.
 Task<void> Node::Impl::look_after(std::shared_ptr<ConnectedPeer> peer) {
@@ -238,6 +221,7 @@ Task<void> Node::Impl::look_after(std::shared_ptr<ConnectedPeer> peer) {
 
 Task<void> Node::Impl::close() {
   closed_ = true;
+  if (connector_) connector_->stop();
   while (connecting_ > 0) {
     co_await connects_ended_.wait();
   }
@@ -251,6 +235,7 @@ Task<void> Node::Impl::close() {
   *told_of_regions_ = nullptr;
   if (server_) co_await server_->close();
   if (host_) co_await host_->close();
+  connector_.reset();
   server_.reset();
   host_.reset();
   gate_.reset();

@@ -44,9 +44,17 @@ class Node {
   std::string listen_address() const;
 
   /// Connects to another node's control address and opens a rail to it from every local port. The
-  /// peer is closed, and forgotten here, when its connection ends. Fails with kInvalidArgument (the
-  /// address), kConnectFailed, kConnectionLost, kDeadline, kIncompatible (something else listens
-  /// there), what the peer says, or kClosed when this node is closing.
+  /// peer is closed, and forgotten here, when its connection ends.
+  ///
+  /// Two nodes that connect to each other, at once or after each other, share one control
+  /// connection; each has a peer and rails of its own over it. Closing one peer leaves the other
+  /// alone; the connection ends with the last of them. A node that connects to the same node once
+  /// more gets a further peer with a session of its own, unless the other node has one that this
+  /// side does not use. A node may connect to itself. One that does not listen shares nothing.
+  ///
+  /// Fails with kInvalidArgument (the address), kConnectFailed, kConnectionLost, kDeadline,
+  /// kIncompatible (something else listens there), what the peer says, or kClosed when this node is
+  /// closing.
   Task<Result<std::shared_ptr<Peer>>> connect(std::string address);
 
   /// The blocks this node holds. Used on executor() only; exists from start() to close() where

@@ -38,7 +38,8 @@ class Peer {
   /// The rails to this peer, "tcp:127.0.0.1>127.0.0.2", in order.
   virtual std::vector<std::string> rail_names() const = 0;
 
-  /// Ends running reads as failed and lets go of rails and connection. Idempotent.
+  /// Ends running reads as failed and lets go of rails and session; the connection stays where the
+  /// other node reads over it. Idempotent.
   virtual Task<void> close() = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -51,37 +52,52 @@ Task<void> RpcServer::accept_loop(Door& door) {
   }
 }
 
+std::shared_ptr<Session> RpcServer::make_session(std::unique_ptr<ByteStream> stream,
+                                                 Session::Origin origin) {
+  SessionKeeper* const keeper = this;
+  return std::make_shared<Session>(executor_, services_.clock, std::move(stream), options_.session,
+                                   origin, keeper);
+}
+
 void RpcServer::adopt(std::unique_ptr<ByteStream> stream) {
-  const bool refused = sessions_.size() - refusals_ >= options_.max_sessions;
+  const bool refused = accepted_ >= options_.max_sessions;
   if (closing_ || (refused && refusals_ >= options_.max_refusals)) {
     log_limited("session cut off", LogLevel::kWarning, "{} was cut off: too many sessions",
                 stream->peer_name());
     stream->close();
     return;
   }
-  const SessionId id(++last_session_);
-  auto session = std::make_unique<SessionServer>(executor_, services_, templates_, id,
-                                                 std::move(stream), options_.session);
-  sessions_.emplace(id, session.get());
-  if (refused) ++refusals_;
-  scope_.spawn(run_session(std::move(session), id, refused));
+  auto session = make_session(std::move(stream), Session::Origin::kAccepted);
+  sessions_.push_back(session);
+  ++(refused ? refusals_ : accepted_);
+  scope_.spawn(run_accepted(std::move(session), next_stay(), refused));
 }
 
-Task<void> RpcServer::run_session(std::unique_ptr<SessionServer> session, SessionId id,
-                                  bool refused) {
+Task<void> RpcServer::run_accepted(std::shared_ptr<Session> session, SessionId stay, bool refused) {
   std::optional<Error> refusal;
   if (refused) {
     refusal.emplace(Errc::kBusy, Stage::kConnect,
                     fmt::format("node '{}' has {} sessions already, which is its limit",
                                 services_.identity.name, options_.max_sessions));
   }
-  co_await session->run(std::move(refusal));
-  sessions_.erase(id);
-  if (refused) --refusals_;
+  co_await session->accept(stay, std::move(refusal));
+  std::erase(sessions_, session);
+  --(refused ? refusals_ : accepted_);
+}
+
+Task<void> RpcServer::run_dialed(std::shared_ptr<Session> session) {
+  co_await session->run();
+  std::erase(sessions_, session);
 }
 
 void RpcServer::regions_changed(TableGeneration generation) {
-  for (const auto& [id, session] : sessions_) session->regions_changed(generation);
+  for (const auto& session : sessions_) session->regions_changed(generation);
+}
+
+bool RpcServer::shares_unused(const NodeIdentity& caller) const {
+  return std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& session) {
+    return session->two_way() && same_instance(session->remote(), caller) && !session->served();
+  });
 }
 
 Task<void> RpcServer::close() {
@@ -90,12 +106,9 @@ Task<void> RpcServer::close() {
     door->listener->close();
     door->pause->cancel();
   }
-  std::vector<SessionId> ids;
-  for (const auto& [id, session] : sessions_) ids.push_back(id);
-  for (const SessionId id : ids) {
-    const auto found = sessions_.find(id);
-    if (found != sessions_.end()) found->second->stop();
-  }
+  // Stopping one may end it, and take it out.
+  const auto sessions = sessions_;
+  for (const auto& session : sessions) session->stop();
   co_await scope_.join();
 }
 

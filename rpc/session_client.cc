@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/base/log.h"
 #include "rpc/decode_sink.h"
 
@@ -13,12 +14,22 @@ constexpr Duration kUnaskedDeadline = std::chrono::seconds(10);
 
 }  // namespace
 
-SessionClient::SessionClient(asio::any_io_executor executor, Clock& clock,
-                             std::unique_ptr<ByteStream> stream, ClientOptions options)
+SessionClient::SessionClient(const asio::any_io_executor& executor, Clock& clock,
+                             std::shared_ptr<Session> session, Way way)
     : clock_(clock),
-      identity_(std::move(options.identity)),
-      connection_(executor, clock, std::move(stream), *this, options.connection),
-      scope_(executor) {}
+      session_(std::move(session)),
+      connection_(session_->connection()),
+      way_(std::move(way)),
+      holder_(session_->remote()),
+      features_(session_->features()),
+      end_event_(executor),
+      scope_(executor) {
+  session_->begin_use(*this);
+}
+
+SessionClient::~SessionClient() {
+  CORAIL_CHECK(closed_, "a session's client was destroyed without an awaited close()");
+}
 
 // GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
 // 109224.
@@ -27,38 +38,27 @@ SessionClient::SessionClient(asio::any_io_executor executor, Clock& clock,
 Task<Result<std::unique_ptr<SessionClient>>> SessionClient::connect(
     asio::any_io_executor executor, Clock& clock, std::unique_ptr<ByteStream> stream,
     ClientOptions options, TimePoint deadline) {
-  std::unique_ptr<SessionClient> client(
-      new SessionClient(std::move(executor), clock, std::move(stream), std::move(options)));
-  auto greeted = co_await client->greet(deadline);
-  if (!greeted.ok()) {
-    co_await client->close();
-    co_return std::move(greeted).error().at(Stage::kConnect);
+  SessionOptions session_options;
+  session_options.connection = options.connection;
+  const auto session = std::make_shared<Session>(
+      executor, clock, std::move(stream), session_options, Session::Origin::kDialed, nullptr);
+  HelloRequest hello(std::move(options.identity), kFeatures & ~kFeatureTwoWay);
+  const auto step = co_await session->meet(std::move(hello), deadline);
+  if (!step.ok()) {
+    session->give_way();
+    co_await session->run();
+    Error error = step.error();
+    co_return std::move(error).at(Stage::kConnect);
   }
+  Way way;
+  way.name = session->peer_name();
+  auto client = std::make_unique<SessionClient>(executor, clock, session, std::move(way));
+  client->scope_.spawn(client->run_session());
   co_return std::move(client);
 }
 
-Task<Result<void>> SessionClient::greet(TimePoint deadline) {
-  auto opened = co_await connection_.open_as_client(deadline);
-  if (!opened.ok()) co_return opened;
-  HelloRequest hello;
-  hello.identity = identity_;
-  hello.features = kFeatures;
-  hello.auth_methods.emplace_back(kAuthNone);
-  DecodeSink<HelloAnswer> sink(
-      [&hello](std::span<const std::byte> body) { return decode_hello_answer(body, hello); });
-  FrameBuffer request = encode_hello(hello);
-  const CallOptions options{deadline, nullptr};
-  auto called = co_await connection_.call(Method::kHello, std::move(request), sink, options);
-  if (!called.ok()) co_return std::move(called).error();
-  HelloAnswer answer = sink.take();
-  if (answer.step != HelloStep::kDone) {
-    Error error(Errc::kRefused, "the peer wants more than this node knows to authenticate");
-    co_return std::move(error).on_peer(peer_name());
-  }
-  holder_ = std::move(answer.identity);
-  features_ = answer.features;
-  co_return ok_result();
-}
+Task<void> SessionClient::run_session() { co_await session_->run(); }
+
 Task<Result<std::vector<RailEndpoint>>> SessionClient::open_rails(
     std::vector<std::string> descriptions, TimePoint deadline) {
   if (descriptions.empty() || descriptions.size() > kMaxRails) {
@@ -123,7 +123,7 @@ void SessionClient::take_regions(RegionTable table) {
 
 Task<void> SessionClient::fetch_regions_unasked() {
   const TimePoint deadline = clock_.now() + kUnaskedDeadline;
-  const CallOptions options{deadline, nullptr};
+  const CallOptions options{deadline, &stop_fetching_};
   const auto fetched = co_await fetch_regions(options);
   fetching_unasked_ = false;
   if (!fetched.ok()) {
@@ -131,24 +131,13 @@ Task<void> SessionClient::fetch_regions_unasked() {
   }
 }
 
-Result<void> SessionClient::on_notify(Method method, std::span<const std::byte> body) {
-  if (method != Method::kRegionsChanged) return ok_result();  // of a later version
-  const auto generation = decode_regions_changed(body);
-  if (!generation.ok()) return generation.error();
-  if (*generation > regions_->generation() && !fetching_unasked_) {
-    fetching_unasked_ = true;
-    scope_.spawn(fetch_regions_unasked());
-  }
-  return ok_result();
+void SessionClient::on_regions_changed(TableGeneration generation) {
+  if (generation <= regions_->generation() || fetching_unasked_) return;
+  fetching_unasked_ = true;
+  scope_.spawn(fetch_regions_unasked());
 }
 
 #pragma GCC diagnostic pop
-
-Task<Result<FrameBuffer>> SessionClient::serve(InboundCall& call) {
-  co_return Error(Errc::kRefused, Stage::kServe,
-                  fmt::format("a requester serves no calls on its own connection ({})",
-                              limits_of(call.method()).name));
-}
 
 Task<Result<void>> SessionClient::end_read(Method method, ReadId read, TimePoint deadline) {
   EmptySink sink;
@@ -183,14 +172,26 @@ Task<Result<void>> SessionClient::release(ReadId read, TimePoint deadline) {
   co_return released;
 }
 
+void SessionClient::end(Error why) {
+  if (!ended_) ended_ = std::move(why);
+  end_event_.notify();
+}
+
 Task<Error> SessionClient::wait_ended() {
-  auto why = co_await connection_.wait_ended();
-  co_return why;
+  while (!ended_) {
+    co_await end_event_.wait();
+  }
+  co_return *ended_;
 }
 
 Task<void> SessionClient::close() {
-  co_await connection_.close();
+  if (closed_) co_return;
+  end(Error(Errc::kConnectionLost, Stage::kClose, "this side has closed the session")
+          .on_peer(peer_name()));
+  stop_fetching_.fire();
+  co_await session_->end_use();
   co_await scope_.join();
+  closed_ = true;
 }
 
 }  // namespace corail

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
-#include <functional>
+#include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +12,15 @@
 #include "engine/base/region_table.h"
 #include "engine/base/result.h"
 #include "engine/exec/byte_stream.h"
+#include "engine/exec/event.h"
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
 #include "engine/read/owner.h"
-#include "rpc/call_handler.h"
+#include "rpc/call.h"
 #include "rpc/codec.h"
 #include "rpc/connection.h"
 #include "rpc/messages.h"
+#include "rpc/session.h"
 
 namespace corail {
 
@@ -37,24 +39,43 @@ struct TransferQuery {
   Duration wait{};                                  // for blocks that are not sealed yet
 };
 
-/// The requester's side of a control connection: typed calls, answers checked. Also the Owner of
-/// the reads it has queried.
+/// The requester's side of a session: typed calls, answers checked. Also the Owner of the reads it
+/// has queried.
 ///
-/// Owned by the peer, on the home executor. close() must have been awaited before destruction; no
-/// call may be running then. Every call fails with the reason why the connection ended once it has.
-class SessionClient final : public Owner, private CallHandler {
+/// Owned by the peer, on the home executor. It shares the session, and is its one user until
+/// close(), which must have been awaited before destruction; no call may be running then. Every
+/// call fails with the reason why the connection ended once it has.
+class SessionClient final : public Owner {
  public:
-  /// Says Hello over a connected stream. `clock` outlives the session. Fails with kIncompatible
-  /// (with the reason, also for a foreign protocol), kDeadline, kConnectionLost, or the peer's no.
+  /// Says Hello over a connected stream, for a session that nobody else knows and that serves
+  /// nothing: the client runs it. `clock` outlives the session. Fails with kIncompatible (with the
+  /// reason, also for a foreign protocol), kDeadline, kConnectionLost, or the peer's no.
   static Task<Result<std::unique_ptr<SessionClient>>> connect(asio::any_io_executor executor,
                                                               Clock& clock,
                                                               std::unique_ptr<ByteStream> stream,
                                                               ClientOptions options,
                                                               TimePoint deadline);
 
-  /// Who answered Hello.
+  /// How somebody came to use a session: the name under which the other node was dialed, and
+  /// whether another connection to it was found that can do.
+  struct Way {
+    std::string name;
+    bool found = false;
+  };
+
+  /// Uses a session that somebody else runs; it is past its Hello and nobody uses it.
+  SessionClient(const asio::any_io_executor& executor, Clock& clock,
+                std::shared_ptr<Session> session, Way way);
+  ~SessionClient() override;
+  SessionClient(const SessionClient&) = delete;
+  SessionClient& operator=(const SessionClient&) = delete;
+
+  /// The node at the other end.
   const NodeIdentity& holder() const noexcept { return holder_; }
-  const std::string& peer_name() const noexcept { return connection_.peer_name(); }
+  /// Whether the session was there already, for the other node's purposes: then it may have ended
+  /// in the moment when this side took it up.
+  bool found() const noexcept { return way_.found; }
+  const std::string& peer_name() const noexcept { return way_.name; }
 
   /// Where to connect rails to, once per session; also fetches the region table. `descriptions`:
   /// one per rail of this node.
@@ -80,32 +101,37 @@ class SessionClient final : public Owner, private CallHandler {
   Task<Result<void>> quiesce(ReadId read, TimePoint deadline) override;
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
 
-  /// Returns when the connection has ended, with the reason. One waiter.
+  /// Returns when the connection has ended, or close() was called, with the reason. One waiter.
   Task<Error> wait_ended();
 
-  /// Ends running calls and waits for everything of the session. Repeatable, one at a time.
+  /// Gives up the use of the session. Where the other node calls over it the connection stays for
+  /// that; else this ends running calls and waits for everything of the session. Repeatable, one at
+  /// a time.
   Task<void> close();
 
+  // For the session.
+  void on_regions_changed(TableGeneration generation);
+  void end(Error why);
+
  private:
-  SessionClient(asio::any_io_executor executor, Clock& clock, std::unique_ptr<ByteStream> stream,
-                ClientOptions options);
-
-  Task<Result<FrameBuffer>> serve(InboundCall& call) override;
-  Result<void> on_notify(Method method, std::span<const std::byte> body) override;
-
-  Task<Result<void>> greet(TimePoint deadline);
+  Task<void> run_session();
   Task<Result<void>> fetch_regions(CallOptions options);
   Task<void> fetch_regions_unasked();
   Task<Result<void>> end_read(Method method, ReadId read, TimePoint deadline);
   void take_regions(RegionTable table);
 
   Clock& clock_;
-  const NodeIdentity identity_;
-  NodeIdentity holder_;
-  std::uint64_t features_ = 0;  // in use on this connection
+  const std::shared_ptr<Session> session_;
+  Connection& connection_;
+  const Way way_;
+  const NodeIdentity holder_;
+  const std::uint64_t features_;  // in use on this connection
   std::shared_ptr<const RegionTable> regions_ = std::make_shared<const RegionTable>();
   bool fetching_unasked_ = false;
-  Connection connection_;
+  CallCancel stop_fetching_;
+  std::optional<Error> ended_;  // why no call has a chance any more
+  Event end_event_;
+  bool closed_ = false;
   TaskScope scope_;
 };
 

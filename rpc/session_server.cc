@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/base/log.h"
 #include "engine/exec/sleep.h"
 #include "rpc/block_wait.h"
@@ -12,62 +12,51 @@
 namespace corail {
 
 SessionServer::SessionServer(asio::any_io_executor executor, const SessionServices& services,
-                             TemplateCache& templates, SessionId id,
-                             std::unique_ptr<ByteStream> stream, SessionOptions options)
+                             TemplateCache& templates, SessionId id)
     : executor_(std::move(executor)),
       services_(services),
       templates_(templates),
       id_(id),
-      options_(options),
-      connection_(executor_, services_.clock, std::move(stream), *this, options_.connection),
-      hello_timer_(services_.clock.make_timer(executor_)),
-      scope_(executor_) {}
+      idle_(executor_) {}
 
-Task<void> SessionServer::run(std::optional<Error> refusal) {
-  const auto opened = co_await connection_.open_as_server();
-  if (opened.ok()) {
-    if (refusal) connection_.refuse(*refusal);
-    scope_.spawn(watch_hello());
-    const Error why = co_await connection_.wait_ended();
-    log(LogLevel::kInfo, "session {} ended: {}", id_.value(), why.to_string());
-    hello_timer_->cancel();
-    co_await scope_.join();
-  } else {
-    log(LogLevel::kInfo, "session {} did not begin: {}", id_.value(), opened.error().to_string());
-  }
-  co_await clean_up();
+SessionServer::~SessionServer() {
+  CORAIL_CHECK(ended_, "what a session holds is let go of before it is destroyed");
 }
 
-Task<void> SessionServer::clean_up() {
+class SessionServer::Serving {
+ public:
+  explicit Serving(SessionServer& server) : server_(server) { ++server_.serving_; }
+  ~Serving() {
+    --server_.serving_;
+    server_.idle_.notify();
+  }
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+
+ private:
+  SessionServer& server_;
+};
+
+Task<void> SessionServer::end() {
   // First the handlers end, so that none of them can take a lease after the session was dropped.
-  co_await connection_.close();
+  while (serving_ > 0) {
+    co_await idle_.wait();
+  }
   if (services_.store != nullptr) services_.store->drop_session(id_);
   if (rails_touched_) {
     co_await services_.rails.drop(id_);
   }
-}
-
-void SessionServer::stop() {
-  connection_.refuse(Error(Errc::kClosed, Stage::kClose, "the node is closing"));
-}
-
-Task<void> SessionServer::watch_hello() {
-  const TimePoint deadline = services_.clock.now() + options_.hello_time;
-  const bool expired = co_await sleep_until(*hello_timer_, deadline);
-  if (!expired || greeted_) co_return;
-  connection_.refuse(Error(Errc::kDeadline, Stage::kConnect, "no Hello came in time"));
-}
-
-void SessionServer::regions_changed(TableGeneration generation) {
-  if (!greeted_ || !connection_.usable()) return;
-  const auto sent = connection_.notify(Method::kRegionsChanged, encode_regions_changed(generation));
-  if (!sent.ok()) log(LogLevel::kDebug, "session {}: {}", id_.value(), sent.error().to_string());
+  ended_ = true;
 }
 
 Task<Result<FrameBuffer>> SessionServer::serve(InboundCall& call) {
+  const Serving serving(*this);
+  auto answer = co_await dispatch(call);
+  co_return answer;
+}
+
+Task<Result<FrameBuffer>> SessionServer::dispatch(InboundCall& call) {
   const Method method = call.method();
-  if (method == Method::kHello) co_return hello(call.body());
-  if (!greeted_) co_return Error(Errc::kProtocol, Stage::kServe, "Hello must be the first call");
   switch (method) {
     case Method::kOpenRails: {
       auto answer = co_await open_rails(call.body());
@@ -91,41 +80,6 @@ Task<Result<FrameBuffer>> SessionServer::serve(InboundCall& call) {
                                   "{}",
                                   static_cast<unsigned>(method), kProtocolMin, kProtocolMax));
   }
-}
-
-Result<void> SessionServer::on_notify(Method, std::span<const std::byte>) {
-  return ok_result();  // nothing a requester could notify about changes anything here
-}
-
-Result<FrameBuffer> SessionServer::hello(std::span<const std::byte> body) {
-  if (greeted_) return Error(Errc::kProtocol, Stage::kConnect, "a second Hello on one connection");
-  const auto asked = decode_hello(body);
-  if (!asked.ok()) return asked.error();
-  const std::uint32_t version = std::min(asked->protocol_max, kProtocolMax);
-  if (version < std::max(asked->protocol_min, kProtocolMin)) {
-    return Error(Errc::kIncompatible, Stage::kConnect,
-                 fmt::format("node '{}' speaks protocol versions {} to {} and was asked for {} to "
-                             "{}; run releases that have one in common",
-                             services_.identity.name, kProtocolMin, kProtocolMax,
-                             asked->protocol_min, asked->protocol_max));
-  }
-  const auto& methods = asked->auth_methods;
-  if (std::find(methods.begin(), methods.end(), kAuthNone) == methods.end()) {
-    return Error(Errc::kRefused, Stage::kConnect,
-                 fmt::format("node '{}' knows no way to authenticate but '{}', which was not "
-                             "offered",
-                             services_.identity.name, kAuthNone));
-  }
-  greeted_ = true;
-  hello_timer_->cancel();
-  log(LogLevel::kInfo, "session {} of node '{}' ({}) began", id_.value(), asked->identity.name,
-      connection_.peer_name());
-  HelloAnswer answer;
-  answer.protocol_version = version;
-  answer.features = asked->features & kFeatures;
-  answer.identity = services_.identity;
-  answer.auth_method = kAuthNone;
-  return encode_hello_answer(answer);
 }
 
 Task<Result<FrameBuffer>> SessionServer::open_rails(std::span<const std::byte> body) {

@@ -1,21 +1,19 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
-#include <memory>
-#include <optional>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "engine/base/clock.h"
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
-#include "engine/exec/byte_stream.h"
+#include "engine/exec/event.h"
 #include "engine/exec/task.h"
-#include "engine/exec/task_scope.h"
 #include "engine/memory/region_registry.h"
 #include "engine/store/block_store.h"
 #include "rpc/call_handler.h"
 #include "rpc/codec.h"
-#include "rpc/connection.h"
 #include "rpc/messages.h"
 #include "rpc/rail_host.h"
 
@@ -30,40 +28,31 @@ struct SessionServices {
   BlockStore* store = nullptr;  // null: this node holds no blocks
 };
 
-struct SessionOptions {
-  ConnectionOptions connection;
-  Duration hello_time = std::chrono::seconds(10);  // from the preface to the end of Hello
-};
-
-/// The holder's side of one accepted connection: Hello, rails, blocks. What the session holds,
-/// leases and data channels, goes when it ends, however that comes about.
+/// The holder's side of a session for as long as the other node calls over it: rails, blocks. What
+/// it holds, leases and data channels, goes when it ends, however that comes about.
 ///
-/// Owned by the RpcServer, on the home executor. run() is its whole life and must have returned
-/// before it is destroyed.
-class SessionServer final : private CallHandler {
+/// Owned by the Session, on the home executor. end() must have returned before it is destroyed.
+class SessionServer {
  public:
-  /// `services` and `templates` outlive the session.
+  /// `services` and `templates` outlive it. `id` is its own: whoever stays next has another.
   SessionServer(asio::any_io_executor executor, const SessionServices& services,
-                TemplateCache& templates, SessionId id, std::unique_ptr<ByteStream> stream,
-                SessionOptions options);
+                TemplateCache& templates, SessionId id);
+  ~SessionServer();
+  SessionServer(const SessionServer&) = delete;
+  SessionServer& operator=(const SessionServer&) = delete;
 
-  /// Serves until either side ends the connection; then releases everything the session holds. With
-  /// a refusal the peer is told why instead of being served.
-  Task<void> run(std::optional<Error> refusal);
+  /// Answers one call of the other node, whose Hello has come. See CallHandler::serve.
+  Task<Result<FrameBuffer>> serve(InboundCall& call);
 
-  /// Makes run() return soon; the peer is told that the node is closing.
-  void stop();
-
-  /// Tells the peer that the table it knows is old. Best effort: queries find out by themselves.
-  void regions_changed(TableGeneration generation);
+  /// Waits for the calls that are being served, then lets go of leases and rails. Once, and nothing
+  /// is served any more from when it is called.
+  Task<void> end();
 
  private:
-  Task<Result<FrameBuffer>> serve(InboundCall& call) override;
-  Result<void> on_notify(Method method, std::span<const std::byte> body) override;
+  /// Counts a call that is being served, however its frame ends.
+  class Serving;
 
-  Task<void> watch_hello();
-  Task<void> clean_up();
-  Result<FrameBuffer> hello(std::span<const std::byte> body);
+  Task<Result<FrameBuffer>> dispatch(InboundCall& call);
   Task<Result<FrameBuffer>> open_rails(std::span<const std::byte> body);
   Result<FrameBuffer> get_regions(std::span<const std::byte> body);
   Task<Result<FrameBuffer>> query(InboundCall& call);
@@ -75,13 +64,11 @@ class SessionServer final : private CallHandler {
   const SessionServices& services_;
   TemplateCache& templates_;
   const SessionId id_;
-  const SessionOptions options_;
-  Connection connection_;
-  std::unique_ptr<Timer> hello_timer_;
-  TaskScope scope_;
-  bool greeted_ = false;
   bool rails_open_ = false;     // or being opened
   bool rails_touched_ = false;  // whether there is something to drop
+  std::uint32_t serving_ = 0;
+  Event idle_;
+  bool ended_ = false;
 };
 
 }  // namespace corail

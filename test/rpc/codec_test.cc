@@ -108,6 +108,27 @@ BOOST_AUTO_TEST_CASE(hello_fields_are_checked) {
   wrong("auth_method", [](HelloAnswer& a) { a.auth_method = "magic"; });
 }
 
+BOOST_AUTO_TEST_CASE(already_connected_is_an_answer_to_those_who_share_sessions_only) {
+  HelloAnswer answer = hello_answer();
+  answer.step = HelloStep::kAlreadyConnected;
+  const Bytes body = body_of(encode_hello_answer(answer));
+  HelloRequest asked = hello_request();
+  check_names(decode_hello_answer(body, asked), "step");
+  asked.features = kFeatureTwoWay;
+  const auto back = decode_hello_answer(body, asked);
+  BOOST_REQUIRE(back.ok());
+  BOOST_TEST((back->step == HelloStep::kAlreadyConnected));
+  asked.separate = true;
+  check_names(decode_hello_answer(body, asked), "step");
+}
+
+BOOST_AUTO_TEST_CASE(a_goodbye_of_a_later_version_has_no_reason) {
+  const auto reason = decode_goodbye(body_of(encode_goodbye(static_cast<GoodbyeReason>(77))));
+  BOOST_REQUIRE(reason.ok());
+  BOOST_TEST((*reason == GoodbyeReason::kUnknown));
+  BOOST_TEST(!decode_goodbye(bytes_of("\xFF")).ok());
+}
+
 BOOST_AUTO_TEST_CASE(rails_round_trip) {
   OpenRailsRequest request;
   request.rail_count = 2;

@@ -19,6 +19,7 @@ HelloRequest full_hello() {
   hello.features = 5;
   hello.auth_methods = {"none", "magic"};
   hello.auth_bytes = "x";
+  hello.separate = true;
   return hello;
 }
 
@@ -50,7 +51,8 @@ BOOST_AUTO_TEST_CASE(hello) {
              "3801"                // service
              "42046e6f6e65"
              "42056d61676963"  // auth_methods
-             "4a0178");        // auth_bytes
+             "4a0178"          // auth_bytes
+             "5001");          // separate
   BOOST_TEST(decode_hello(body).ok());
 }
 
@@ -72,6 +74,12 @@ BOOST_AUTO_TEST_CASE(hello_answer) {
              "3a046e6f6e65"        // auth_method
              "420179");            // auth_bytes
   BOOST_TEST(decode_hello_answer(body, full_hello()).ok());
+}
+
+BOOST_AUTO_TEST_CASE(goodbye) {
+  const Bytes body = body_of(encode_goodbye(GoodbyeReason::kOtherSession));
+  BOOST_TEST(hex_of(body) == "0802");  // reason
+  BOOST_TEST((decode_goodbye(body).value() == GoodbyeReason::kOtherSession));
 }
 
 BOOST_AUTO_TEST_CASE(open_rails) {

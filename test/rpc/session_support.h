@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <asio/this_coro.hpp>
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/exec/event.h"
 #include "engine/exec/memory_stream.h"
 #include "engine/memory/region_registry.h"
 #include "engine/store/block_store.h"
@@ -24,6 +26,12 @@ class FakeRails final : public RailHost {
  public:
   Task<Result<std::vector<RailEndpoint>>> admit(SessionId session) override {
     if (refuse) co_return Error(Errc::kQuotaExceeded, Stage::kConnect, "no door is free");
+    if (hold) {
+      const auto executor = co_await asio::this_coro::executor;
+      held.push_back(std::make_shared<Event>(executor));
+      const auto event = held.back();
+      co_await event->wait();
+    }
     admitted.push_back(session);
     std::vector<RailEndpoint> endpoints(2, RailEndpoint{"tcp", "127.0.0.1", 7701, {}});
     endpoints[1].token.fill(static_cast<std::uint8_t>(session.value()));
@@ -34,7 +42,14 @@ class FakeRails final : public RailHost {
     co_return;
   }
 
+  /// Lets those in that wait.
+  void let_go() {
+    for (const auto& event : held) event->notify();
+  }
+
   bool refuse = false;
+  bool hold = false;
+  std::vector<std::shared_ptr<Event>> held;
   std::vector<SessionId> admitted;
   std::vector<SessionId> dropped;
 };
@@ -43,6 +58,27 @@ inline StoreOptions small_store() {
   StoreOptions options;
   options.nodes.push_back(NodeCapacity{0, 1 << 20});
   return options;
+}
+
+/// Saves the blocks of the keys, filled with a byte that tells block and lane.
+inline void save_blocks(BlockStore& store, const Layout& layout, const BlockKeys& keys) {
+  const std::vector<std::string_view> hashes(keys.hashes.begin(), keys.hashes.end());
+  const std::vector<std::int32_t> part_numa{0};
+  SaveRequest request;
+  request.name_space = keys.name_space;
+  request.layout = store.intern(layout);
+  request.hashes = hashes;
+  request.part_numa = part_numa;
+  auto save = store.begin(request);
+  BOOST_REQUIRE(save.ok());
+  for (const std::uint32_t block : save->new_blocks()) {
+    for (std::uint32_t lane = 0; lane < layout.lanes(); ++lane) {
+      const auto bytes = save->writable(block, lane);
+      std::fill(bytes.begin(), bytes.end(), static_cast<std::byte>(block + lane));
+    }
+  }
+  BOOST_REQUIRE(save->put_part(0).ok());
+  BOOST_REQUIRE(save->seal().ok());
 }
 
 inline Task<bool> close(RpcServer* server) {
@@ -89,25 +125,7 @@ struct HolderWorld {
   }
 
   /// Saves the blocks of the keys, all with the layout.
-  void save(const BlockKeys& keys) {
-    const std::vector<std::string_view> hashes(keys.hashes.begin(), keys.hashes.end());
-    const std::vector<std::int32_t> part_numa{0};
-    SaveRequest request;
-    request.name_space = keys.name_space;
-    request.layout = store.intern(*layout);
-    request.hashes = hashes;
-    request.part_numa = part_numa;
-    auto save = store.begin(request);
-    BOOST_REQUIRE(save.ok());
-    for (const std::uint32_t block : save->new_blocks()) {
-      for (std::uint32_t lane = 0; lane < layout->lanes(); ++lane) {
-        const auto bytes = save->writable(block, lane);
-        std::fill(bytes.begin(), bytes.end(), static_cast<std::byte>(block + lane));
-      }
-    }
-    BOOST_REQUIRE(save->put_part(0).ok());
-    BOOST_REQUIRE(save->seal().ok());
-  }
+  void save(const BlockKeys& keys) { save_blocks(store, *layout, keys); }
 
   Result<TransferAnswer> query(SessionClient& client, std::uint64_t read, BlockKeys keys) {
     return world.run(client.query(query_of(read, std::move(keys)),

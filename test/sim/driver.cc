@@ -11,6 +11,7 @@ void Driver::start() {
   const Scenario& scenario = setup_.scenario;
   for (const auto& node : nodes_) {
     scope_.spawn(saver(node.get()));
+    if (scenario.shared_sessions) scope_.spawn(connect(node.get()));
     for (std::uint32_t i = 0; i < scenario.readers; ++i) scope_.spawn(reader(node.get()));
     if (scenario.mishaps > 0) scope_.spawn(mischief(node.get()));
   }

@@ -65,7 +65,11 @@ class Driver {
   Task<void> unstick_later(Link* link, Duration after);
   Task<void> mischief(SimNode* node);
   Task<void> die_and_return(SimNode* node);
+  /// Notes whose control connection the link has come to use.
+  void take_wire(Link& link);
   Link& new_link(const SimNode& node);
+  /// Two nodes that connect to each other have one connection.
+  void check_sharing();
   /// From now on messages of the link may get lost.
   void harm(const Link& link);
   void retire(Link& link);

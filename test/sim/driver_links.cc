@@ -21,9 +21,11 @@ Link& Driver::new_link(const SimNode& node) {
   link.number = links_.size() - 1;
   link.node = node.index();
   link.holder = (node.index() + 1) % kNodes;
+  link.wire = link.number;
   LinkRecord& record = setup_.model.links().emplace_back();
   record.node = link.node;
   record.holder = link.holder;
+  record.wire = link.wire;
   record.begin = setup_.world.now();
   ++counts_.links;
   draw_stream_faults(link);
@@ -64,6 +66,7 @@ Task<void> Driver::connect(SimNode* node) {
   connecting = false;
   setup_.model.journal().event("link {} of node {}: {}", link.number, node->index(),
                                connected.ok() ? "connected" : connected.error().to_string());
+  if (connected) take_wire(link);
   if (connected) current_[node->index()] = &link;
   if (connected || !setup_.scenario.calm) co_return;
   setup_.model.journal().violate(8, fmt::format("nothing goes wrong here, and link {} failed: {}",
@@ -77,7 +80,16 @@ Task<void> Driver::unstick_later(Link* link, Duration after) {
   nodes_[link->node]->unstick(link->number);
 }
 
-void Driver::harm(const Link& link) { setup_.model.links()[link.number].faithful = false; }
+void Driver::take_wire(Link& link) {
+  link.wire = setup_.model.links()[link.number].wire;
+  if (link.wire == link.number) return;
+  const Link& wire = links_[link.wire];
+  link.cut = wire.cut;
+  if (wire.faults.flip_one_in > 0) link.must_verify = true;
+  ++counts_.shared;
+}
+
+void Driver::harm(const Link& link) { setup_.model.wire_of(link.number).faithful = false; }
 
 void Driver::retire(Link& link) {
   link.retired = true;
@@ -107,7 +119,7 @@ Task<void> Driver::mischief(SimNode* node) {
     setup_.model.journal().event("mishap {} befalls link {}", kind, link->number);
     harm(*link);
     if (kind == 1) link->cut();
-    if (kind == 2) link->faults.silent_from = setup_.world.now();
+    if (kind == 2) links_[link->wire].faults.silent_from = setup_.world.now();
     if (kind == 3 && !link->retired) retire(*link);
   }
 }
@@ -125,7 +137,19 @@ Task<void> Driver::die_and_return(SimNode* node) {
   setup_.model.journal().event("node {} is back", node->index());
 }
 
+void Driver::check_sharing() {
+  if (!setup_.scenario.calm || !setup_.scenario.shared_sessions) return;
+  for (const auto& node : nodes_) {
+    if (node->sessions() == 1) continue;
+    setup_.model.journal().violate(
+        8, fmt::format("nothing went wrong here, and node {} has {} sessions where both connected "
+                       "once",
+                       node->index(), node->sessions()));
+  }
+}
+
 Task<bool> Driver::shut_down() {
+  check_sharing();
   for (Link& link : links_) {
     if (link.connected && !link.retired) retire(link);
   }

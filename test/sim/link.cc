@@ -24,11 +24,10 @@ constexpr Duration kDefaultTtl = std::chrono::seconds(120);
 
 }  // namespace
 
-LinkEars::LinkEars(Model& model, std::size_t link, Duration keep_alive, const Clock& clock)
+LinkEars::LinkEars(Model& model, std::size_t wire, Opening opening)
     : model_(model),
-      link_(link),
-      keep_alive_(keep_alive),
-      clock_(clock),
+      wire_(wire),
+      opening_(std::move(opening)),
       sent_([this](const FrameHeader& header, std::span<const std::byte> body) {
         on_sent(header, body);
       }),
@@ -39,42 +38,36 @@ LinkEars::LinkEars(Model& model, std::size_t link, Duration keep_alive, const Cl
         on_answered(header, body);
       }) {}
 
-StreamEars LinkEars::requester() {
-  StreamEars ears;
-  ears.on_written = [this](std::span<const std::byte> bytes) {
-    sent_.feed(bytes);
-    check_bytes();
-  };
-  return ears;
-}
-
-StreamEars LinkEars::holder() {
-  StreamEars ears;
-  ears.on_read = [this](std::span<const std::byte> bytes) { received_.feed(bytes); };
-  ears.on_written = [this](std::span<const std::byte> bytes) {
-    answered_.feed(bytes);
-    check_bytes();
-  };
-  return ears;
-}
-
 void LinkEars::on_sent(const FrameHeader& header, std::span<const std::byte> body) {
   if (header.kind != FrameKind::kRequest) return;
-  if (header.method == Method::kRenewLease) model_.links()[link_].allowance += kOfRenewal;
+  if (header.method == Method::kOpenRails) {
+    sender_ = opening_();
+    opened_.push_back(*sender_);
+    ++links_;
+    model_.links()[*sender_].wire = wire_;
+    model_.journal().event("link {} uses the connection of link {}", *sender_, wire_);
+  }
+  if (!sender_) return;
+  if (header.method == Method::kRenewLease) model_.wire_of(*sender_).allowance += kOfRenewal;
   if (header.method != Method::kConfirmAndRelease) return;
   const auto read = decode_read_id(header.method, body);
-  FetchRecord* fetch = read ? model_.find(link_, *read) : nullptr;
+  FetchRecord* fetch = read ? model_.find(*sender_, *read) : nullptr;
   if (fetch == nullptr) return;
   model_.journal().event("confirm of fetch {} sent", fetch->number);
-  fetch->confirm_sent = clock_.now();
+  fetch->confirm_sent = model_.now();
 }
 
 void LinkEars::on_received(const FrameHeader& header, std::span<const std::byte> body) {
   if (header.kind != FrameKind::kRequest) return;
+  if (header.method == Method::kOpenRails && !opened_.empty()) {
+    receiver_ = opened_.front();
+    opened_.pop_front();
+  }
+  if (!receiver_) return;
   if (header.method == Method::kQueryBlocksForTransfer) return on_query(body, header.id);
   if (header.method == Method::kRenewLease) {
     const auto renewal = decode_renew(body);
-    if (renewal) model_.on_renewal(link_, renewal->read, renewal->ttl);
+    if (renewal) model_.on_renewal(*receiver_, renewal->read, renewal->ttl);
     return;
   }
   const bool confirms = header.method == Method::kConfirmAndRelease;
@@ -82,14 +75,14 @@ void LinkEars::on_received(const FrameHeader& header, std::span<const std::byte>
       header.method == Method::kReleaseLease || header.method == Method::kQuiesceRead;
   if (!confirms && !gives_up) return;
   const auto read = decode_read_id(header.method, body);
-  if (read) model_.on_lease_over(link_, *read, gives_up);
+  if (read) model_.on_lease_over(*receiver_, *read, gives_up);
 }
 
 void LinkEars::on_query(std::span<const std::byte> body, std::uint64_t call) {
   const auto query = decode_query(body);
   if (!query) return;
   HolderLease lease;
-  lease.granted = clock_.now();
+  lease.granted = model_.now();
   lease.granted_by = lease.granted + query->wait;
   lease.ends = lease.granted_by + (query->ttl > Duration::zero() ? query->ttl : kDefaultTtl);
   for (const std::string_view hash : query->hashes) {
@@ -97,8 +90,8 @@ void LinkEars::on_query(std::span<const std::byte> body, std::uint64_t call) {
       if (hash == hash_of(block)) lease.asked.insert(block);
     }
   }
-  model_.on_query(link_, query->read, lease);
-  FetchRecord* fetch = model_.find(link_, query->read);
+  model_.on_query(*receiver_, query->read, lease);
+  FetchRecord* fetch = model_.find(*receiver_, query->read);
   if (fetch == nullptr) return;
   model_.journal().event("query of fetch {} reached its holder", fetch->number);
   fetch->answer_runs = runs_of(*fetch);
@@ -142,7 +135,7 @@ void LinkEars::on_answered(const FrameHeader& header, std::span<const std::byte>
   const std::uint64_t most = kOfTemplate + kOfRun * fetch.answer_runs +
                              kOfBlock * fetch.order.blocks.size() +
                              kOfLane * model_.layout().lanes();
-  LinkRecord& record = model_.links()[link_];
+  LinkRecord& record = model_.wire_of(fetch.link);
   record.allowance += most;
   const std::uint64_t bytes = kFrameHeaderBytes + body.size();
   if (header.kind == FrameKind::kError || bytes <= most || record.corrupt) return;
@@ -152,17 +145,48 @@ void LinkEars::on_answered(const FrameHeader& header, std::span<const std::byte>
                       fetch.number, bytes, fetch.answer_runs, fetch.order.blocks.size(), most));
 }
 
-void LinkEars::check_bytes() {
-  const LinkRecord& record = model_.links()[link_];
+WireEars::WireEars(Model& model, std::size_t wire, Duration keep_alive, LinkEars::Opening there,
+                   LinkEars::Opening back)
+    : model_(model),
+      wire_(wire),
+      keep_alive_(keep_alive),
+      there_(model, wire, std::move(there)),
+      back_(model, wire, std::move(back)) {}
+
+StreamEars WireEars::dialed() {
+  StreamEars ears;
+  ears.on_read = [this](std::span<const std::byte> bytes) { back_.received(bytes); };
+  ears.on_written = [this](std::span<const std::byte> bytes) {
+    there_.sent(bytes);
+    back_.answered(bytes);
+    check_bytes();
+  };
+  return ears;
+}
+
+StreamEars WireEars::accepted() {
+  StreamEars ears;
+  ears.on_read = [this](std::span<const std::byte> bytes) { there_.received(bytes); };
+  ears.on_written = [this](std::span<const std::byte> bytes) {
+    there_.answered(bytes);
+    back_.sent(bytes);
+    check_bytes();
+  };
+  return ears;
+}
+
+void WireEars::check_bytes() {
+  const LinkRecord& record = model_.links()[wire_];
   if (record.corrupt) return;
   const auto intervals =
-      static_cast<std::uint64_t>((clock_.now() - record.begin) / keep_alive_) + 2;
-  const std::uint64_t most = kOfConnection + record.allowance + intervals * kOfKeepAlive;
-  const std::uint64_t bytes = sent_.bytes() + answered_.bytes();
-  if (bytes <= most) return;
-  model_.journal().violate(10, fmt::format("link {} took {} bytes of control traffic; its reads "
-                                           "account for {}",
-                                           link_, bytes, most));
+      static_cast<std::uint64_t>((model_.now() - record.begin) / keep_alive_) + 2;
+  const std::uint64_t links = 1 + there_.links() + back_.links();
+  const std::uint64_t most = links * kOfConnection + record.allowance + intervals * kOfKeepAlive;
+  // Either direction hears every byte of both ends.
+  if (there_.bytes() <= most) return;
+  model_.journal().violate(10, fmt::format("the connection of link {} took {} bytes of control "
+                                           "traffic; its reads account for {}",
+                                           wire_, there_.bytes(), most));
 }
 
 }  // namespace corail::sim

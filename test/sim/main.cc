@@ -60,8 +60,10 @@ bool run_seeds(const Options& options, Plant plant) {
   fmt::print("{} seeds, {} broken; {:.2f} ms and {} steps a seed, digest {:016x}\n", options.seeds,
              broken, took.count() / static_cast<double>(options.seeds), steps / options.seeds,
              digest);
-  fmt::print("{} links, {} saves, {} fetches, {} of them successes with {} bytes\n", total.links,
-             total.saves, total.fetches, total.successes, total.bytes);
+  fmt::print(
+      "{} links, {} of them over the other's connection, {} saves, {} fetches, {} of them "
+      "successes with {} bytes\n",
+      total.links, total.shared, total.saves, total.fetches, total.successes, total.bytes);
   for (const auto& [code, count] : total.failures) fmt::print("  {:>6} x {}\n", count, code);
   return broken == 0;
 }

@@ -40,7 +40,7 @@ FetchRecord& Model::begin_fetch(std::size_t link, ReadId read, FetchOrder order)
   fetch.holder = links_[link].holder;
   fetch.link = link;
   fetch.read = read;
-  links_[link].allowance += kControlOfRead + kControlOfHash * order.blocks.size();
+  wire_of(link).allowance += kControlOfRead + kControlOfHash * order.blocks.size();
   fetch.order = std::move(order);
   fetch.begin = clock_.now();
   by_read_[{link, read.value()}] = &fetch;
@@ -57,7 +57,7 @@ void Model::check_place(const FetchRecord& fetch, const Slice& slice) {
   const auto region = known.find(slice.region.value());
   const bool inside = region != known.end() && slice.remote_offset < region->second.length &&
                       slice.length <= region->second.length - slice.remote_offset;
-  if (inside || links_[fetch.link].corrupt) return;
+  if (inside || wire_of(fetch.link).corrupt) return;
   journal_.violate(
       4, fmt::format("fetch {} posted {} bytes at {} of region {}, across its border", fetch.number,
                      slice.length, slice.remote_offset, slice.region.value()));

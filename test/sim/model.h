@@ -33,6 +33,9 @@ struct RailRecord {
 struct LinkRecord {
   std::size_t node = 0;
   std::size_t holder = 0;
+  /// The link whose control connection it uses: its own as a rule, or one of the holder's where two
+  /// nodes share a session. What befalls the connection stands in that one's record.
+  std::size_t wire = 0;
   SessionId session;     // at the holder
   bool corrupt = false;  // bits were flipped: what its frames say is nobody's word
   TimePoint begin;
@@ -50,11 +53,14 @@ class Model {
         std::size_t nodes);
 
   Journal& journal() noexcept { return journal_; }
+  TimePoint now() const { return clock_.now(); }
   const Layout& layout() const noexcept { return *layout_; }
   HeldContent& content(std::size_t node) { return *content_[node]; }
   const HeldContent& content(std::size_t node) const { return *content_[node]; }
   DestinationMap& destinations(std::size_t node) { return *destinations_[node]; }
   std::deque<LinkRecord>& links() noexcept { return links_; }
+  LinkRecord& wire_of(std::size_t link) { return links_[links_[link].wire]; }
+  const LinkRecord& wire_of(std::size_t link) const { return links_[links_[link].wire]; }
   std::deque<FetchRecord>& fetches() noexcept { return fetches_; }
 
   /// The regions of a holder, as it published them.

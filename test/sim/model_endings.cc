@@ -18,7 +18,7 @@ void Model::check_ended(FetchRecord& fetch) {
 }
 
 void Model::check_lease_left(const FetchRecord& fetch) {
-  if (!links_[fetch.link].faithful) return;
+  if (!wire_of(fetch.link).faithful) return;
   const auto lease = leases_.find({fetch.link, fetch.read.value()});
   if (lease == leases_.end() || lease->second.over) return;
   journal_.violate(8, fmt::format("fetch {} returned and left its lease behind", fetch.number));
@@ -27,7 +27,7 @@ void Model::check_lease_left(const FetchRecord& fetch) {
 void Model::on_failure(FetchRecord& fetch, const Error& error) {
   journal_.event("fetch {} failed: {}", fetch.number, error.to_string());
   check_ended(fetch);
-  if (links_[fetch.link].faithful && fetch.order.renewable && error.code() == Errc::kDeadline &&
+  if (wire_of(fetch.link).faithful && fetch.order.renewable && error.code() == Errc::kDeadline &&
       clock_.now() < fetch.order.deadline) {
     journal_.violate(9, fmt::format("fetch {} was given up {} ns before its deadline, although its "
                                     "lease could be renewed",
@@ -68,7 +68,7 @@ void Model::on_success(FetchRecord& fetch, const BlockView& view) {
 }
 
 void Model::check_lease(const FetchRecord& fetch) {
-  if (links_[fetch.link].corrupt) return;
+  if (wire_of(fetch.link).corrupt) return;
   if (!fetch.leased || !fetch.confirm_sent) {
     return journal_.violate(9, fmt::format("fetch {} was never {}", fetch.number,
                                            fetch.leased ? "confirmed" : "leased"));
@@ -127,7 +127,7 @@ void Model::check_view(const FetchRecord& fetch, const BlockView& view) {
   const TimePoint leased_from = fetch.leased.value_or(fetch.begin);
   for (std::uint32_t position = 0; position < view.blocks(); ++position) {
     const BlockNumber block = fetch.order.blocks[position];
-    const bool corrupt = links_[fetch.link].corrupt;
+    const bool corrupt = wire_of(fetch.link).corrupt;
     const auto versions = held.current_between(block, corrupt ? fetch.begin : leased_from,
                                                corrupt ? clock_.now() : leased_until);
     const auto is_all = [&](std::uint32_t version) {

@@ -13,6 +13,14 @@ Result<PinnedBytes> ObservingGate::admit(SessionId session, ReadContext context,
   return admitted;
 }
 
+Task<Result<std::vector<RailEndpoint>>> ObservingHost::admit(SessionId session) {
+  model_.links()[opening_()].session = session;
+  auto endpoints = co_await inner_.admit(session);
+  co_return endpoints;
+}
+
+Task<void> ObservingHost::drop(SessionId session) { co_await inner_.drop(session); }
+
 Result<PinnedBytes> PlantedGate::admit(SessionId session, ReadContext context, RegionId region,
                                        std::uint64_t offset, std::uint64_t length) {
   auto admitted = inner_.admit(session, context, region, offset, length);

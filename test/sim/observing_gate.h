@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "engine/memory/region_registry.h"
 #include "engine/rail/rail_door.h"
+#include "rpc/rail_host.h"
 #include "test/sim/model.h"
 #include "test/sim/plants.h"
 
@@ -22,6 +26,24 @@ class ObservingGate final : public LeaseGate {
   LeaseGate& inner_;
   Model& model_;
   const std::size_t node_;
+};
+
+/// Stands between a node's sessions and its doors: tells the model which session the requester has
+/// come to.
+class ObservingHost final : public RailHost {
+ public:
+  /// Says for which link the other node opens rails right now.
+  using Opening = std::function<std::size_t()>;
+  ObservingHost(RailHost& inner, Model& model, Opening opening)
+      : inner_(inner), model_(model), opening_(std::move(opening)) {}
+
+  Task<Result<std::vector<RailEndpoint>>> admit(SessionId session) override;
+  Task<void> drop(SessionId session) override;
+
+ private:
+  RailHost& inner_;
+  Model& model_;
+  const Opening opening_;
 };
 
 /// A gate with a planted bug: it admits what the store refuses, or hands out bytes without a pin.

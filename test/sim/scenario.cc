@@ -91,6 +91,7 @@ bool draw_chance(Random& random, std::uint32_t percent) { return random.below(10
 Scenario draw_scenario(Random& random) {
   Scenario scenario;
   scenario.calm = draw_chance(random, 10);
+  scenario.shared_sessions = draw_chance(random, 40);
   scenario.layout = draw_layout(random);
   // A lease lasts whole milliseconds on the wire; both sides ask for the same.
   scenario.short_leases = !scenario.calm && draw_chance(random, 50);

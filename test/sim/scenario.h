@@ -37,6 +37,8 @@ struct Scenario {
   std::shared_ptr<const Layout> layout;
   std::vector<NodePlan> nodes;
   bool short_leases = false;
+  /// Whether the nodes share a control connection; then both connect at the very beginning.
+  bool shared_sessions = false;
   Duration control_latency{};
   std::uint32_t control_buffer_bytes = 0;
   std::uint32_t readers = 0;  // per node

@@ -41,6 +41,7 @@ Seed::Seed(std::uint64_t seed, Plant plant, bool trace)
   model_.set_grace(grace_of(scenario_));
   const SimSetup setup{world_, random_, net_, model_, plant, scenario_};
   for (std::size_t i = 0; i < kNodes; ++i) nodes_.push_back(std::make_unique<SimNode>(setup, i));
+  for (std::size_t i = 0; i < kNodes; ++i) nodes_[i]->meet(*nodes_[(i + 1) % kNodes]);
   driver_ = std::make_unique<Driver>(setup, nodes_);
 }
 

@@ -13,14 +13,15 @@ void SeedCounts::add(const SeedCounts& more) {
   bytes += more.bytes;
   saves += more.saves;
   links += more.links;
+  shared += more.shared;
   for (const auto& [code, count] : more.failures) failures[code] += count;
 }
 
 std::string encode(const SeedResult& result) {
   const SeedCounts& counts = result.counts;
-  std::string text = fmt::format("{} {} {} {} {} {} {} {}\n", result.digest, result.steps,
+  std::string text = fmt::format("{} {} {} {} {} {} {} {} {}\n", result.digest, result.steps,
                                  counts.fetches, counts.successes, counts.bytes, counts.saves,
-                                 counts.links, counts.failures.size());
+                                 counts.links, counts.shared, counts.failures.size());
   for (const auto& [code, count] : counts.failures) text += fmt::format("{} {}\n", count, code);
   if (result.violation) {
     text += fmt::format("{} {} {}\n", result.violation->invariant,
@@ -35,7 +36,7 @@ std::optional<SeedResult> decode(const std::string& text) {
   SeedCounts& counts = result.counts;
   std::size_t failures = 0;
   in >> result.digest >> result.steps >> counts.fetches >> counts.successes >> counts.bytes >>
-      counts.saves >> counts.links >> failures;
+      counts.saves >> counts.links >> counts.shared >> failures;
   const auto rest_of_line = [&in] {
     std::string rest;
     std::getline(in >> std::ws, rest);

@@ -16,6 +16,7 @@ struct SeedCounts {
   std::uint64_t bytes = 0;
   std::uint64_t saves = 0;
   std::uint64_t links = 0;
+  std::uint64_t shared = 0;  // links over a connection that the other node dialed
   std::map<std::string, std::uint64_t> failures;  // by code
 
   void add(const SeedCounts& more);

@@ -59,7 +59,10 @@ SimNode::SimNode(SimSetup setup, std::size_t index)
   store_gate_ = std::make_unique<StoreGate>(*store_);
   planted_gate_ = std::make_unique<PlantedGate>(*store_gate_, registry_, setup_.plant);
   gate_ = std::make_unique<ObservingGate>(*planted_gate_, setup_.model, index_);
-  host_ = std::make_unique<PortHost>(home_.asio_executor(), ports_, gate_.get(), setup_.random);
+  port_host_ =
+      std::make_unique<PortHost>(home_.asio_executor(), ports_, gate_.get(), setup_.random);
+  host_ = std::make_unique<ObservingHost>(*port_host_, setup_.model,
+                                          [this] { return other_->connecting_; });
   const SessionServices services{identity_, setup_.world.clock(), registry_, *host_, store_.get()};
   RpcServerOptions server;
   server.session.connection.keep_alive = options_.keep_alive;
@@ -98,7 +101,7 @@ std::unique_ptr<Port> SimNode::make_port(std::size_t index, Link* link) {
   site.own = executor.asio_executor();
   site.home = home_.asio_executor();
   site.region_bytes = [this](RegionId region) {
-    return setup_.model.region_bytes(other_node_, region);
+    return setup_.model.region_bytes(other_->index_, region);
   };
   const MockOptions& options = plan_.ports[index];
   const SimDevice::Surroundings around{executor.context(),
@@ -151,7 +154,7 @@ RailDraw SimNode::draw_rail(std::size_t port, Link& link) {
 }
 
 Task<Result<void>> SimNode::start() {
-  auto opened = co_await host_->open();
+  auto opened = co_await port_host_->open();
   co_return opened;
 }
 
@@ -172,12 +175,7 @@ std::vector<std::byte> SimNode::padding(std::span<const std::byte> written) cons
   return more;
 }
 
-// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
-// 109224.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-Task<Result<void>> SimNode::connect(Link& link, SimNode& holder) {
-  other_node_ = holder.index_;
+std::unique_ptr<ByteStream> SimNode::dial(Link& link, SimNode& holder) {
   const asio::any_io_executor home = home_.asio_executor();
   Clock& clock = setup_.world.clock();
   MemoryStreamOptions stream;
@@ -186,24 +184,39 @@ Task<Result<void>> SimNode::connect(Link& link, SimNode& holder) {
   stream.clock = &clock;
   MemoryStreamPair pair = make_stream_pair(home, stream);
   link.cut = pair.cut;
-  LinkRecord& record = setup_.model.links()[link.number];
-  record.session = SessionId(++holder.sessions_accepted_);
-  LinkEars& ears = ears_.emplace_back(
-      setup_.model, link.number, std::min(options_.keep_alive, holder.options_.keep_alive), clock);
-  StreamEars accepted = ears.holder();
+  WireEars& ears = ears_.emplace_back(
+      setup_.model, link.number, std::min(options_.keep_alive, holder.options_.keep_alive),
+      [this] { return connecting_; }, [&holder] { return holder.connecting_; });
+  StreamEars accepted = ears.accepted();
   accepted.append = [&holder](std::span<const std::byte> written) {
     return holder.padding(written);
   };
   holder.server_->adopt(std::make_unique<FaultyStream>(home, clock, std::move(pair.right),
                                                        link.faults, std::move(accepted)));
-  auto own_end = std::make_unique<FaultyStream>(home, clock, std::move(pair.left), link.faults,
-                                                ears.requester());
-  ClientOptions client;
-  client.identity = identity_;
-  client.connection.keep_alive = options_.keep_alive;
+  return std::make_unique<FaultyStream>(home, clock, std::move(pair.left), link.faults,
+                                        ears.dialed());
+}
+
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+Task<Result<void>> SimNode::connect(Link& link, SimNode& holder) {
+  connecting_ = link.number;
+  const asio::any_io_executor home = home_.asio_executor();
+  Clock& clock = setup_.world.clock();
+  auto stream = dial(link, holder);
   const TimePoint deadline = clock.now() + options_.call_deadline;
-  auto session =
-      co_await SessionClient::connect(home, clock, std::move(own_end), std::move(client), deadline);
+  Result<std::unique_ptr<SessionClient>> session;
+  if (setup_.scenario.shared_sessions) {
+    session = co_await server_->connect(std::move(stream), deadline);
+  } else {
+    ClientOptions client;
+    client.identity = identity_;
+    client.connection.keep_alive = options_.keep_alive;
+    session = co_await SessionClient::connect(home, clock, std::move(stream), std::move(client),
+                                              deadline);
+  }
   if (!session) co_return std::move(session).error();
   std::vector<std::unique_ptr<Port>>& ports = link_ports_.emplace_back();
   for (std::size_t i = 0; i < plan_.ports.size(); ++i) ports.push_back(make_port(i, &link));
@@ -219,7 +232,7 @@ Task<Result<void>> SimNode::connect(Link& link, SimNode& holder) {
 
 Task<void> SimNode::close() {
   co_await server_->close();
-  co_await host_->close();
+  co_await port_host_->close();
 }
 
 void SimNode::shut_doors() {

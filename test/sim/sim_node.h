@@ -56,6 +56,8 @@ class SimNode {
   Task<Result<void>> connect(Link& link, SimNode& holder);
   /// Everything of the holder's side; the peers are closed by then.
   Task<void> close();
+  /// To be said before anything else.
+  void meet(SimNode& other) { other_ = &other; }
 
   /// As when the process dies, and as when it is there again: data channels only.
   void shut_doors();
@@ -65,6 +67,8 @@ class SimNode {
   std::vector<std::byte> padding(std::span<const std::byte> written) const;
 
  private:
+  /// A control connection to the holder, which accepts it at once.
+  std::unique_ptr<ByteStream> dial(Link& link, SimNode& holder);
   void make_ports();
   std::unique_ptr<Port> make_port(std::size_t index, Link* link);
   void make_store();
@@ -93,11 +97,12 @@ class SimNode {
   std::unique_ptr<StoreGate> store_gate_;
   std::unique_ptr<PlantedGate> planted_gate_;
   std::unique_ptr<ObservingGate> gate_;
-  std::unique_ptr<PortHost> host_;
+  std::unique_ptr<PortHost> port_host_;
+  std::unique_ptr<ObservingHost> host_;
   std::unique_ptr<RpcServer> server_;
-  std::deque<LinkEars> ears_;
-  std::uint64_t sessions_accepted_ = 0;
-  std::size_t other_node_ = 0;  // the only one there is
+  std::deque<WireEars> ears_;
+  std::size_t connecting_ = 0;  // the link whose rails are opened, or were the last
+  SimNode* other_ = nullptr;    // the only one there is
 };
 
 }  // namespace corail::sim
