@@ -6,7 +6,6 @@
 
 #include "engine/base/check.h"
 #include "engine/base/log.h"
-#include "engine/exec/sleep.h"
 #include "rpc/block_wait.h"
 
 namespace corail {

@@ -131,7 +131,7 @@ void LinkEars::on_answered(const FrameHeader& header, std::span<const std::byte>
   const auto found = queries_.find(header.id);
   if (found == queries_.end()) return;
   FetchRecord& fetch = *found->second;
-  fetch.leased_by = std::min(fetch.leased_by, clock_.now());
+  fetch.leased_by = std::min(fetch.leased_by, model_.now());
   const std::uint64_t most = kOfTemplate + kOfRun * fetch.answer_runs +
                              kOfBlock * fetch.order.blocks.size() +
                              kOfLane * model_.layout().lanes();
