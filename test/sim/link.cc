@@ -42,7 +42,7 @@ void LinkEars::on_sent(const FrameHeader& header, std::span<const std::byte> bod
   if (header.kind != FrameKind::kRequest) return;
   if (header.method == Method::kOpenRails) {
     sender_ = opening_();
-    opened_.push_back(*sender_);
+    opened_[header.id] = *sender_;
     ++links_;
     model_.links()[*sender_].wire = wire_;
     model_.journal().event("link {} uses the connection of link {}", *sender_, wire_);
@@ -59,9 +59,10 @@ void LinkEars::on_sent(const FrameHeader& header, std::span<const std::byte> bod
 
 void LinkEars::on_received(const FrameHeader& header, std::span<const std::byte> body) {
   if (header.kind != FrameKind::kRequest) return;
-  if (header.method == Method::kOpenRails && !opened_.empty()) {
-    receiver_ = opened_.front();
-    opened_.pop_front();
+  if (header.method == Method::kOpenRails) {
+    // Flipped bits may have made another call of an earlier one, or another number of this one's.
+    const auto opened = opened_.find(header.id);
+    receiver_ = opened == opened_.end() ? sender_ : opened->second;
   }
   if (!receiver_) return;
   if (header.method == Method::kQueryBlocksForTransfer) return on_query(body, header.id);

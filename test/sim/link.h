@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -61,9 +60,9 @@ class LinkEars {
   Model& model_;
   const std::size_t wire_;
   const Opening opening_;
-  std::optional<std::size_t> sender_;    // the link that calls, at the requester's end
-  std::optional<std::size_t> receiver_;  // and as far as the holder has heard
-  std::deque<std::size_t> opened_;       // by rails whose opening is on its way
+  std::optional<std::size_t> sender_;            // the link that calls, at the requester's end
+  std::optional<std::size_t> receiver_;          // and as far as the holder has heard
+  std::map<std::uint64_t, std::size_t> opened_;  // by the call that opened its rails
   std::uint64_t links_ = 0;
   FrameTap sent_;                                  // by the requester
   FrameTap received_;                              // by the holder
