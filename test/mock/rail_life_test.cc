@@ -160,6 +160,7 @@ BOOST_AUTO_TEST_CASE(waiting_for_a_turn_is_no_fault_and_takes_nothing_of_the_con
 
 BOOST_AUTO_TEST_CASE(a_port_that_is_down_keeps_no_turn) {
   RailPlan plan;
+  plan.options.link.latency = milliseconds(50);
   plan.rail_options.connects = one_at_a_time();
   Unplugged it(plan);
   auto turn = plan.rail_options.connects->ask(ConnectRequest(), [] {});
