@@ -24,8 +24,11 @@ inline constexpr std::uint32_t kProtocolMin = 1;
 inline constexpr std::uint32_t kProtocolMax = 1;
 /// Bits of Hello's features: answers may come in an AnswerEncoding other than kRuns.
 inline constexpr std::uint64_t kFeatureAnswerEncodings = 1;
+/// Parts of the lanes of a lease may be read, verified and confirmed by themselves: ConfirmLease,
+/// LaneSums.
+inline constexpr std::uint64_t kFeatureLaneRanges = 2;
 /// What this build understands.
-inline constexpr std::uint64_t kFeatures = kFeatureAnswerEncodings;
+inline constexpr std::uint64_t kFeatures = kFeatureAnswerEncodings | kFeatureLaneRanges;
 /// The only way to authenticate today.
 inline constexpr std::string_view kAuthNone = "none";
 
@@ -95,6 +98,12 @@ struct TransferAnswer {
   std::shared_ptr<const RegionTable> regions;  // at least as new as the answer; see SessionClient
   std::uint64_t run_table_bytes = 0;           // of the message: runs and template
   std::uint64_t answer_bytes = 0;              // on the wire, frame header included
+};
+
+/// Per block of a prefix: what the checksum terms of some lanes add up to, and of all others.
+struct LaneSums {
+  std::vector<std::uint64_t> sums;
+  std::vector<std::uint64_t> rests;
 };
 
 }  // namespace corail

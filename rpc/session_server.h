@@ -68,6 +68,7 @@ class SessionServer final : private CallHandler {
   Result<FrameBuffer> get_regions(std::span<const std::byte> body);
   Result<FrameBuffer> query(std::span<const std::byte> body);
   Result<FrameBuffer> renew(std::span<const std::byte> body);
+  Result<FrameBuffer> lane_sums(std::span<const std::byte> body);
   Result<FrameBuffer> end_read(Method method, std::span<const std::byte> body);
 
   const asio::any_io_executor executor_;

@@ -66,8 +66,9 @@ class BlockStore {
 
   /// What the checksum terms of these lanes add up to, for each block of the read's prefix, as they
   /// were when the block was saved: with it a part of the lanes can be verified by itself.
-  /// kInvalidArgument: a range without a lane, or beyond the layout's. kRefused: no such lease.
-  /// kLeaseExpired: it lapsed. Its cost grows with blocks and parts, like the query's.
+  /// LaneRange{}: all. kInvalidArgument: a range without a lane, or beyond the layout's. kRefused:
+  /// no such lease. kLeaseExpired: it lapsed. Its cost grows with blocks and parts, like the
+  /// query's.
   Result<std::vector<std::uint64_t>> lane_sums(SessionId session, ReadId read,
                                                LaneRange lanes) const;
 

@@ -259,6 +259,7 @@ Result<std::vector<std::uint64_t>> LeaseTable::lane_sums(SessionId session, Read
   auto bytes = live_bytes(session, read);
   if (!bytes) return std::move(bytes).error();
   const std::uint32_t all = (*bytes)->lanes();
+  if (lanes == LaneRange{}) lanes.end = all;
   if (lanes.begin < lanes.end && lanes.end <= all) return (*bytes)->lane_sums(lanes);
   return Error(Errc::kInvalidArgument, Stage::kServe,
                fmt::format("sums of lanes [{}, {}) were asked for, the blocks have {} lanes",

@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(ranges_beyond_the_layout_and_leases_that_are_not_live_are_r
   BOOST_TEST((code(kAlice, 1, LaneRange{all, all + 1}) == Errc::kInvalidArgument));
   BOOST_TEST((code(kAlice, 1, LaneRange{0, 0}) == Errc::kInvalidArgument));
   BOOST_TEST((code(kAlice, 1, LaneRange{2, 1}) == Errc::kInvalidArgument));
-  BOOST_TEST((code(kAlice, 1, LaneRange{}) == Errc::kInvalidArgument));
+  BOOST_TEST((code(kAlice, 1, LaneRange{}) == Errc::kUnset));
   BOOST_TEST((code(kBob, 1, LaneRange{0, 1}) == Errc::kRefused));
   BOOST_TEST((code(kAlice, 2, LaneRange{0, 1}) == Errc::kRefused));
   advance(seconds(10));

@@ -33,6 +33,7 @@ class ScriptedOwner final : public Owner {
       : executor_(std::move(executor)), clock_(clock) {}
 
   Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) override;
+  Task<Result<void>> confirm(ReadId read, TimePoint deadline) override;
   Task<Result<void>> quiesce(ReadId read, TimePoint deadline) override;
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
 
@@ -42,7 +43,8 @@ class ScriptedOwner final : public Owner {
   /// Called when asked, before the answer's delay.
   std::function<void()> on_confirm;
 
-  std::size_t confirms = 0;
+  std::size_t confirms = 0;          // of both kinds
+  std::size_t confirms_to_keep = 0;  // those that keep the lease
   std::size_t quiesces = 0;
   std::size_t releases = 0;
 
