@@ -85,6 +85,8 @@ void declare_reads(OptionBuilder& build, BenchOptions& options) {
   build.whole("--concurrency", options.concurrency, 1, "Reads at a time, over rotating sets");
   build.decimal("--cancel-after", "MS", options.cancel_after_ms,
                 "Cancel each measured read so many ms after its start");
+  build.whole("--lane-range", options.lane_range, 0,
+              "Read so many lanes at a time under one lease, each committed by itself; 0: all");
 }
 
 void declare_trace(OptionBuilder& build, BenchOptions& options) {
