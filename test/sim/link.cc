@@ -60,12 +60,10 @@ StreamEars LinkEars::holder() {
 void LinkEars::on_sent(const FrameHeader& header, std::span<const std::byte> body) {
   if (header.kind != FrameKind::kRequest) return;
   if (header.method == Method::kRenewLease) model_.links()[link_].allowance += kOfRenewal;
-  if (header.method != Method::kConfirmAndRelease) return;
+  const bool whole = header.method == Method::kConfirmAndRelease;
+  if (!whole && header.method != Method::kConfirmLease) return;
   const auto read = decode_read_id(header.method, body);
-  FetchRecord* fetch = read ? model_.find(link_, *read) : nullptr;
-  if (fetch == nullptr) return;
-  model_.journal().event("confirm of fetch {} sent", fetch->number);
-  fetch->confirm_sent = clock_.now();
+  if (read) model_.on_confirm_sent(link_, *read, whole);
 }
 
 void LinkEars::on_received(const FrameHeader& header, std::span<const std::byte> body) {
