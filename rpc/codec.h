@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/result.h"
+#include "engine/plan/lane_range.h"
 #include "rpc/frame.h"
 #include "rpc/messages.h"
 
@@ -90,7 +91,19 @@ Result<RenewRequest> decode_renew(std::span<const std::byte> body);
 FrameBuffer encode_renew_answer(Duration ttl);
 Result<Duration> decode_renew_answer(std::span<const std::byte> body);
 
-/// ConfirmAndRelease, ReleaseLease and QuiesceRead are alike: a read's id, and an empty answer.
+/// `lanes` of the layout, not empty.
+FrameBuffer encode_lane_sums(ReadId read, LaneRange lanes);
+struct LaneSumsRequest {
+  ReadId read;
+  LaneRange lanes;  // not empty, and of what a layout may have
+};
+Result<LaneSumsRequest> decode_lane_sums(std::span<const std::byte> body);
+FrameBuffer encode_lane_sums_answer(const LaneSums& sums);
+/// Two for each of the `blocks` of the prefix.
+Result<LaneSums> decode_lane_sums_answer(std::span<const std::byte> body, std::uint32_t blocks);
+
+/// ConfirmAndRelease, ConfirmLease, ReleaseLease and QuiesceRead are alike: a read's id, and an
+/// empty answer.
 FrameBuffer encode_read_id(ReadId read);
 Result<ReadId> decode_read_id(Method method, std::span<const std::byte> body);
 

@@ -194,7 +194,7 @@ Result<QueryBlocks> decode_query(std::span<const std::byte> body) {
 }
 
 FrameBuffer encode_read_id(ReadId read) {
-  // The three requests have one field, of one number and type.
+  // The requests about a read and nothing else have one field, of one number and type.
   v1::ConfirmAndReleaseRequest message;
   message.set_read_id(read.value());
   return codec::to_frame(message);
@@ -202,6 +202,8 @@ FrameBuffer encode_read_id(ReadId read) {
 
 static_assert(int{v1::ConfirmAndReleaseRequest::kReadIdFieldNumber} ==
               int{v1::ReleaseLeaseRequest::kReadIdFieldNumber});
+static_assert(int{v1::ConfirmAndReleaseRequest::kReadIdFieldNumber} ==
+              int{v1::ConfirmLeaseRequest::kReadIdFieldNumber});
 static_assert(int{v1::ConfirmAndReleaseRequest::kReadIdFieldNumber} ==
               int{v1::QuiesceReadRequest::kReadIdFieldNumber});
 

@@ -10,6 +10,7 @@
 #include "engine/exec/when_all.h"
 #include "rpc/block_fetch.h"
 #include "rpc/slot_cancel.h"
+#include "rpc/peer_lease.h"
 
 namespace corail {
 namespace {
@@ -119,16 +120,65 @@ Task<Result<BlockView>> ConnectedPeer::fetch_on_home(std::shared_ptr<const Layou
   if (ended_) co_return *ended_;
   RunningFetch running(*this, options.cancel);
   options.cancel = running.token();
-  const FetchBudgets budgets{budget_, context_.node_budget};
-  const FetchContext fetch_context{context_.home,    context_.clock, *session_, context_.memory,
-                                   context_.options, rails_,         budgets};
   const ReadId read(next_read_++);
-  auto fetch = std::make_unique<BlockFetch>(fetch_context, read, std::move(layout), std::move(keys),
-                                            std::move(options));
+  auto fetch = std::make_unique<BlockFetch>(fetch_context(), read, std::move(layout),
+                                            std::move(keys), std::move(options));
   auto view = co_await fetch->run();
   fetch.reset();
   if (!view) co_return running.outcome(std::move(view).error());
   co_return view;
+}
+
+FetchContext ConnectedPeer::fetch_context() {
+  const FetchBudgets budgets{budget_, context_.node_budget};
+  return FetchContext{context_.home,    context_.clock, *session_, context_.memory,
+                      context_.options, rails_,         budgets};
+}
+
+Task<Result<std::unique_ptr<BlockLease>>> ConnectedPeer::lease_blocks(
+    std::shared_ptr<const Layout> layout, std::shared_ptr<const BlockKeys> keys,
+    FetchOptions options) {
+  const asio::cancellation_state state = co_await asio::this_coro::cancellation_state;
+  const SlotCancel cancel(state.slot(), options.cancel);
+  options.cancel = cancel.token();
+  auto lease = co_await run_on(
+      context_.home,
+      without_exceptions(lease_on_home(std::move(layout), std::move(keys), std::move(options))));
+  if (!lease) co_return std::move(lease).error().on_peer(name_);
+  std::unique_ptr<BlockLease> handle =
+      std::make_unique<PeerLease>(shared_from_this(), std::move(*lease));
+  co_return std::move(handle);
+}
+
+Task<Result<std::shared_ptr<LeasedBlocks>>> ConnectedPeer::lease_on_home(
+    std::shared_ptr<const Layout> layout, std::shared_ptr<const BlockKeys> keys,
+    FetchOptions options) {
+  if (ended_) co_return *ended_;
+  RunningFetch running(*this, options.cancel);
+  options.cancel = running.token();
+  const ReadId read(next_read_++);
+  auto lease =
+      std::make_shared<LeasedBlocks>(fetch_context(), read, std::move(layout), std::move(keys));
+  auto opened = co_await lease->open(std::move(options));
+  if (!opened) co_return running.outcome(std::move(opened).error());
+  leases_.insert(lease);
+  co_return std::move(lease);
+}
+
+Task<Result<BlockView>> ConnectedPeer::read_lease(std::shared_ptr<LeasedBlocks> lease,
+                                                  LaneRange lanes, FetchOptions options) {
+  if (ended_) co_return *ended_;
+  RunningFetch running(*this, options.cancel);
+  options.cancel = running.token();
+  auto view = co_await lease->read(lanes, std::move(options));
+  if (!view) co_return running.outcome(std::move(view).error());
+  co_return view;
+}
+
+Task<void> ConnectedPeer::close_lease(std::shared_ptr<LeasedBlocks> lease) {
+  const bool connected = !ended_;
+  co_await lease->close(connected);
+  leases_.erase(lease);
 }
 
 Task<void> ConnectedPeer::watch_session() {
@@ -156,6 +206,12 @@ Task<void> ConnectedPeer::close() {
   if (!closed_) {
     while (!running_.empty()) {
       co_await idle_.wait();
+    }
+    while (!leases_.empty()) {
+      const auto lease = *leases_.begin();
+      // The holder gives back what a session has when it ends.
+      co_await lease->close(false);
+      leases_.erase(lease);
     }
     co_await rails_.close();
     co_await session_->close();

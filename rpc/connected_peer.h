@@ -20,6 +20,8 @@
 #include "engine/rail/rail_set.h"
 #include "engine/read/cancel_token.h"
 #include "rpc/fetch_admission.h"
+#include "rpc/fetch_context.h"
+#include "rpc/leased_blocks.h"
 #include "rpc/options.h"
 #include "rpc/peer.h"
 #include "rpc/session_client.h"
@@ -39,11 +41,11 @@ struct PeerContext {
 
 /// The Peer behind the public face: a session, a rail set, and the fetches that run over them.
 ///
-/// Shared by the node and its users; home executor only. When the session ends, or close() is
-/// called, every running fetch is stopped with that reason. close() waits for them, then lets go of
-/// rails and session. It must have been awaited before the last share goes; the node does so for
-/// every peer.
-class ConnectedPeer final : public Peer {
+/// Shared by the node and its users; home executor only; made by std::make_shared. When the session
+/// ends, or close() is called, every running fetch is stopped with that reason. close() waits for
+/// them, then lets go of leases, rails and session. It must have been awaited before the last share
+/// goes; the node does so for every peer.
+class ConnectedPeer final : public Peer, public std::enable_shared_from_this<ConnectedPeer> {
  public:
   ConnectedPeer(PeerContext context, std::unique_ptr<SessionClient> session);
   ~ConnectedPeer() override;
@@ -58,9 +60,18 @@ class ConnectedPeer final : public Peer {
   Task<Result<BlockView>> fetch_blocks(std::shared_ptr<const Layout> layout,
                                        std::shared_ptr<const BlockKeys> keys,
                                        FetchOptions options) override;
+  Task<Result<std::unique_ptr<BlockLease>>> lease_blocks(std::shared_ptr<const Layout> layout,
+                                                         std::shared_ptr<const BlockKeys> keys,
+                                                         FetchOptions options) override;
   const std::string& name() const noexcept override { return name_; }
   std::vector<std::string> rail_names() const override { return rails_.names(); }
   Task<void> close() override;
+
+  // For PeerLease, which shares the peer. On home.
+  const asio::any_io_executor& home() const noexcept { return context_.home; }
+  Task<Result<BlockView>> read_lease(std::shared_ptr<LeasedBlocks> lease, LaneRange lanes,
+                                     FetchOptions options);
+  Task<void> close_lease(std::shared_ptr<LeasedBlocks> lease);
 
  private:
   class RunningFetch;
@@ -69,6 +80,10 @@ class ConnectedPeer final : public Peer {
   Task<Result<BlockView>> fetch_on_home(std::shared_ptr<const Layout> layout,
                                         std::shared_ptr<const BlockKeys> keys,
                                         FetchOptions options);
+  Task<Result<std::shared_ptr<LeasedBlocks>>> lease_on_home(std::shared_ptr<const Layout> layout,
+                                                            std::shared_ptr<const BlockKeys> keys,
+                                                            FetchOptions options);
+  FetchContext fetch_context();
   Task<void> watch_session();
   void end(Error why);
 
@@ -78,7 +93,8 @@ class ConnectedPeer final : public Peer {
   const std::shared_ptr<ReadBudget> budget_;
   RailSet rails_;
   std::uint64_t next_read_ = 1;
-  std::set<RunningFetch*> running_;  // each in its own frame
+  std::set<RunningFetch*> running_;                 // each in its own frame
+  std::set<std::shared_ptr<LeasedBlocks>> leases_;  // that are not closed
   Event idle_;
   Event end_event_;
   std::optional<Error> ended_;  // why no fetch has a chance any more

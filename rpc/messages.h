@@ -29,8 +29,12 @@ inline constexpr std::uint64_t kFeatureAnswerEncodings = 1;
 /// The connection carries calls of both sides: a Session may be shared by two nodes that connect to
 /// each other.
 inline constexpr std::uint64_t kFeatureTwoWay = 2;
+/// Parts of the lanes of a lease may be read, verified and confirmed by themselves: ConfirmLease,
+/// LaneSums.
+inline constexpr std::uint64_t kFeatureLaneRanges = 4;
 /// What this build understands.
-inline constexpr std::uint64_t kFeatures = kFeatureAnswerEncodings | kFeatureTwoWay;
+inline constexpr std::uint64_t kFeatures =
+    kFeatureAnswerEncodings | kFeatureTwoWay | kFeatureLaneRanges;
 /// The only way to authenticate today.
 inline constexpr std::string_view kAuthNone = "none";
 
@@ -122,6 +126,12 @@ struct TransferAnswer {
   std::shared_ptr<const RegionTable> regions;  // at least as new as the answer; see SessionClient
   std::uint64_t run_table_bytes = 0;           // of the message: runs and template
   std::uint64_t answer_bytes = 0;              // on the wire, frame header included
+};
+
+/// Per block of a prefix: what the checksum terms of some lanes add up to, and of all others.
+struct LaneSums {
+  std::vector<std::uint64_t> sums;
+  std::vector<std::uint64_t> rests;
 };
 
 }  // namespace corail

@@ -31,6 +31,11 @@ MethodLimits limits_of(Method method) noexcept {
       return {"QuiesceRead", kSmall, kSmall, 0};
     case Method::kRenewLease:
       return {"RenewLease", kSmall, kSmall, 0};
+    case Method::kConfirmLease:
+      return {"ConfirmLease", kSmall, kSmall, 0};
+    case Method::kLaneSums:
+      // Two times 65,536 sums of 8 bytes, and their framing.
+      return {"LaneSums", kSmall, kMiB + kSmall, 0};
     case Method::kNone:
       break;
   }

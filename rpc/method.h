@@ -20,6 +20,8 @@ enum class Method : std::uint16_t {
   kReleaseLease = 18,
   kQuiesceRead = 19,
   kRenewLease = 20,
+  kConfirmLease = 21,
+  kLaneSums = 22,
 };
 
 /// Bodies never get longer than this, whatever their method (I8).

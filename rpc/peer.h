@@ -6,6 +6,7 @@
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
 #include "engine/read/block_view.h"
+#include "rpc/block_lease.h"
 #include "rpc/options.h"
 
 namespace corail {
@@ -33,13 +34,21 @@ class Peer {
                                                std::shared_ptr<const BlockKeys> keys,
                                                FetchOptions options) = 0;
 
+  /// The same prefix, leased and not read: its lanes are read in parts, each verified and committed
+  /// by itself, so that the first layers can be used while the last ones are under way. Takes
+  /// encoding, deadline and cancel of the options, for the query. The outcomes of fetch_blocks'
+  /// query; kIncompatible: the holder's release cannot do it.
+  virtual Task<Result<std::unique_ptr<BlockLease>>> lease_blocks(
+      std::shared_ptr<const Layout> layout, std::shared_ptr<const BlockKeys> keys,
+      FetchOptions options) = 0;
+
   virtual const std::string& name() const noexcept = 0;
 
   /// The rails to this peer, "tcp:127.0.0.1>127.0.0.2", in order.
   virtual std::vector<std::string> rail_names() const = 0;
 
-  /// Ends running reads as failed and lets go of rails and session; the connection stays where the
-  /// other node reads over it. Idempotent.
+  /// Ends running reads as failed, closes leases, and lets go of rails and session; the connection
+  /// stays where the other node reads over it. Idempotent.
   virtual Task<void> close() = 0;
 };
 

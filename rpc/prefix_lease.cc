@@ -85,7 +85,10 @@ void PrefixLease::keep() {
 }
 
 Task<void> PrefixLease::stop_keeping() {
-  if (keeper_) co_await keeper_->stop();
+  if (!keeper_) co_return;
+  co_await keeper_->stop();
+  // Its timer goes on home, whoever lets go of the lease itself.
+  keeper_.reset();
 }
 
 Task<void> PrefixLease::release() {

@@ -1,9 +1,13 @@
 #include "rpc/prefix_read.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/checksum.h"
 #include "engine/read/read_session.h"
+#include "rpc/cancel_bridge.h"
 
 namespace corail {
 
@@ -11,9 +15,19 @@ PrefixRead::PrefixRead(FetchContext context, PrefixLease& lease, const FetchOpti
                        TimePoint callers_deadline)
     : context_(context), lease_(lease), options_(options), callers_deadline_(callers_deadline) {}
 
+PrefixRead::PrefixRead(FetchContext context, PrefixLease& lease, const FetchOptions& options,
+                       TimePoint callers_deadline, LaneRange lanes, EpochNumber epoch)
+    : context_(context),
+      lease_(lease),
+      options_(options),
+      callers_deadline_(callers_deadline),
+      lanes_(lanes),
+      epoch_(epoch) {}
+
 Task<Result<BlockView>> PrefixRead::run(ReadReport report) {
   report_ = std::move(report);
   auto step = plan();
+  if (step && options_.integrity == Integrity::kXxh3) step = co_await expect();
   if (step) step = allocate();
   if (step) step = co_await read();
   if (!step) co_return std::move(step).error();
@@ -34,13 +48,52 @@ Result<void> PrefixRead::plan() {
   limits.max_total_bytes = context_.options.destination_bytes;
   const QueryAnswer& answer = lease_.answer();
   const RegionTable& regions = lease_.regions();
-  auto planned =
-      answer.encoding == AnswerEncoding::kParts
-          ? plan_block_read(answer.parts, lease_.layout(), answer.block_count, regions, limits)
-          : plan_block_read(answer.runs, lease_.layout(), answer.block_count, regions, limits);
+  auto planned = answer.encoding == AnswerEncoding::kParts
+                     ? plan_block_read(answer.parts, lease_.layout(), answer.block_count, regions,
+                                       limits, lanes_)
+                     : plan_block_read(answer.runs, lease_.layout(), answer.block_count, regions,
+                                       limits, lanes_);
   if (!planned) return std::move(planned).error().at(Stage::kPlan);
   plan_ = std::make_shared<const BlockPlan>(std::move(*planned));
   report_.stages.plan = context_.clock.now() - begin;
+  return ok_result();
+}
+
+Task<Result<void>> PrefixRead::expect() {
+  const TimePoint begin = context_.clock.now();
+  const LaneRange lanes = plan_->lane_range();
+  if (lanes == LaneRange{0, plan_->layout().lanes()}) {
+    expectation_ = expect_blocks(lease_.keys().name_space, lease_.keys().hashes,
+                                 lease_.layout()->id(), lease_.answer().checksums);
+    report_.stages.plan += context_.clock.now() - begin;
+    co_return ok_result();
+  }
+  CallOptions call;
+  call.deadline = std::min({callers_deadline_, lease_.usable_until(),
+                            time_after(begin, context_.options.call_deadline)});
+  call.cancel = &cancel_sums_;
+  const CancelBridge bridge(context_.home, options_.cancel, cancel_sums_);
+  auto sums =
+      co_await context_.session.lane_sums(lease_.read(), lanes, lease_.answer().block_count, call);
+  report_.stages.query += context_.clock.now() - begin;
+  if (!sums) co_return std::move(sums).error().at(Stage::kQuery);
+  co_return expect_sums(std::move(*sums));
+}
+
+Result<void> PrefixRead::expect_sums(LaneSums told) {
+  // The identity is the requester's own: what was leased by mistake has another checksum.
+  const BlockExpectation whole = expect_blocks(lease_.keys().name_space, lease_.keys().hashes,
+                                               lease_.layout()->id(), lease_.answer().checksums);
+  for (std::size_t i = 0; i < told.sums.size(); ++i) {
+    const std::uint64_t all = told.sums[i] + told.rests[i];
+    if (block_checksum(all, whole.identities[i]).value() == whole.checksums[i]) continue;
+    return Error(Errc::kChecksumMismatch, Stage::kQuery,
+                 fmt::format("what the holder says of the lanes of the block at position {} does "
+                             "not add up to that block's checksum; check the holder's memory",
+                             i));
+  }
+  expectation_.emplace();
+  expectation_->lane_sums = std::move(told.sums);
   return ok_result();
 }
 
@@ -67,12 +120,9 @@ Task<Result<void>> PrefixRead::read() {
   request.chunks = chunks_;
   for (const auto& rail : context_.rails.rails()) request.rails.push_back(rail.get());
   request.max_slice_bytes = max_slice_bytes();
-  if (options_.integrity == Integrity::kXxh3) {
-    const TimePoint begin = context_.clock.now();
-    request.expectation = expect_blocks(lease_.keys().name_space, lease_.keys().hashes,
-                                        lease_.layout()->id(), lease_.answer().checksums);
-    report_.stages.plan += context_.clock.now() - begin;
-  }
+  request.shares_lease = epoch_.has_value();
+  if (epoch_) request.epoch = *epoch_;
+  request.expectation = std::move(expectation_);
   request.deadline = std::min(callers_deadline_, lease_.usable_until());
   request.fence_deadline = context_.options.fence_deadline;
   request.cancel = options_.cancel;
@@ -83,7 +133,7 @@ Task<Result<void>> PrefixRead::read() {
     session.extend(std::min(callers_deadline_, usable_until));
   });
   auto result = co_await session.run(report_);
-  lease_given_back_ = true;
+  lease_given_back_ = !epoch_;
   co_return result;
 }
 #pragma GCC diagnostic pop

@@ -156,6 +156,22 @@ Task<Result<Duration>> SessionClient::renew(ReadId read, Duration ttl, CallOptio
   co_return sink.take();
 }
 
+Task<Result<LaneSums>> SessionClient::lane_sums(ReadId read, LaneRange lanes, std::uint32_t blocks,
+                                                CallOptions options) {
+  DecodeSink<LaneSums> sink(
+      [blocks](std::span<const std::byte> body) { return decode_lane_sums_answer(body, blocks); });
+  FrameBuffer request = encode_lane_sums(read, lanes);
+  auto called = co_await connection_.call(Method::kLaneSums, std::move(request), sink, options);
+  if (!called.ok()) co_return std::move(called).error();
+  co_return sink.take();
+}
+
+Task<Result<void>> SessionClient::confirm(ReadId read, TimePoint deadline) {
+  auto confirmed = co_await end_read(Method::kConfirmLease, read, deadline);
+  if (!confirmed.ok()) co_return std::move(confirmed).error().at(Stage::kConfirm);
+  co_return confirmed;
+}
+
 Task<Result<void>> SessionClient::confirm_and_release(ReadId read, TimePoint deadline) {
   auto confirmed = co_await end_read(Method::kConfirmAndRelease, read, deadline);
   if (!confirmed.ok()) co_return std::move(confirmed).error().at(Stage::kConfirm);

@@ -97,6 +97,15 @@ class SessionClient final : public Owner {
   /// knows, so nothing was extended.
   Task<Result<Duration>> renew(ReadId read, Duration ttl, CallOptions options);
 
+  /// Whether the holder knows ConfirmLease and LaneSums.
+  bool knows_lane_ranges() const noexcept { return (features_ & kFeatureLaneRanges) != 0; }
+
+  /// For each of the `blocks` of the read's prefix. `lanes`: of the layout, not empty.
+  /// kLeaseExpired and kRefused are the holder's no.
+  Task<Result<LaneSums>> lane_sums(ReadId read, LaneRange lanes, std::uint32_t blocks,
+                                   CallOptions options);
+
+  Task<Result<void>> confirm(ReadId read, TimePoint deadline) override;
   Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) override;
   Task<Result<void>> quiesce(ReadId read, TimePoint deadline) override;
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;

@@ -69,6 +69,9 @@ Task<Result<FrameBuffer>> SessionServer::dispatch(InboundCall& call) {
     }
     case Method::kRenewLease:
       co_return renew(call.body());
+    case Method::kLaneSums:
+      co_return lane_sums(call.body());
+    case Method::kConfirmLease:
     case Method::kConfirmAndRelease:
     case Method::kReleaseLease:
     case Method::kQuiesceRead:
@@ -163,13 +166,32 @@ Result<FrameBuffer> SessionServer::renew(std::span<const std::byte> body) {
   return encode_renew_answer(*ttl);
 }
 
+Result<FrameBuffer> SessionServer::lane_sums(std::span<const std::byte> body) {
+  const auto asked = decode_lane_sums(body);
+  if (!asked.ok()) return asked.error();
+  if (services_.store == nullptr) {
+    return Error(Errc::kNotFound, Stage::kServe, "there is no such lease");
+  }
+  auto sums = services_.store->lane_sums(id_, asked->read, asked->lanes);
+  if (!sums.ok()) return sums.error();
+  auto all = services_.store->lane_sums(id_, asked->read, LaneRange{});
+  if (!all.ok()) return all.error();
+  LaneSums answer;
+  answer.sums = std::move(*sums);
+  answer.rests = std::move(*all);
+  for (std::size_t i = 0; i < answer.sums.size(); ++i) answer.rests[i] -= answer.sums[i];
+  return encode_lane_sums_answer(answer);
+}
+
 Result<FrameBuffer> SessionServer::end_read(Method method, std::span<const std::byte> body) {
   const auto read = decode_read_id(method, body);
   if (!read.ok()) return read.error();
   BlockStore* const store = services_.store;
-  if (method == Method::kConfirmAndRelease) {
+  const bool confirms = method == Method::kConfirmAndRelease || method == Method::kConfirmLease;
+  if (confirms) {
     if (store == nullptr) return Error(Errc::kNotFound, Stage::kConfirm, "there is no such lease");
-    const auto confirmed = store->confirm_and_release(id_, *read);
+    const auto confirmed = method == Method::kConfirmLease ? store->confirm(id_, *read)
+                                                           : store->confirm_and_release(id_, *read);
     if (!confirmed.ok()) return confirmed.error();
   } else if (store != nullptr && method == Method::kReleaseLease) {
     store->release(id_, *read);

@@ -58,6 +58,7 @@ class SessionServer {
   Task<Result<FrameBuffer>> query(InboundCall& call);
   Result<FrameBuffer> answer_query(const QueryBlocks& asked);
   Result<FrameBuffer> renew(std::span<const std::byte> body);
+  Result<FrameBuffer> lane_sums(std::span<const std::byte> body);
   Result<FrameBuffer> end_read(Method method, std::span<const std::byte> body);
 
   const asio::any_io_executor executor_;

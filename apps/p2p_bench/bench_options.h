@@ -47,6 +47,7 @@ struct BenchOptions {
   std::uint32_t concurrency = 1;                                     // reads at a time
   std::optional<double> cancel_after_ms;  // measured reads are cancelled so long after their start
   bool retry_on_survivors = false;        // what a rail fails to bring is read over the others
+  std::uint32_t lane_range = 0;           // lanes of a sub-read; 0: each read is one
   std::string trace;                      // a file of requests to replay, empty for none
   std::uint32_t trace_capacity_blocks = 32'768;  // that the holder keeps
   double speed = 0;                              // of the trace's time; 0: as fast as possible

@@ -87,6 +87,8 @@ void declare_reads(OptionBuilder& build, BenchOptions& options) {
                 "Cancel each measured read so many ms after its start");
   build.flag("--retry-on-survivors", options.retry_on_survivors,
              "Read over the other rails what a rail fails to bring");
+  build.whole("--lane-range", options.lane_range, 0,
+              "Read so many lanes at a time under one lease, each committed by itself; 0: all");
 }
 
 void declare_trace(OptionBuilder& build, BenchOptions& options) {

@@ -70,6 +70,10 @@ Result<void> check_reads(const BenchOptions& options) {
     return refuse(fmt::format("--concurrency {} is not possible, 1 to {} are", options.concurrency,
                               kMaxConcurrency));
   }
+  if (options.lane_range > options.shape.lanes()) {
+    return refuse(fmt::format("--lane-range {} is not possible, the blocks have {} lanes",
+                              options.lane_range, options.shape.lanes()));
+  }
   if (std::ranges::count(options.encodings, AnswerEncoding::kSegments) == 0) return ok_result();
   if (options.shape.segment_bytes < kLeastReadBytes) {
     return refuse(
@@ -92,6 +96,7 @@ Result<void> check_trace(const BenchOptions& options) {
   if (options.cancel_after_ms) {
     return refuse("--trace cannot go with --cancel-after, it has --abort-rate");
   }
+  if (options.lane_range != 0) return refuse("--trace reads whole blocks, without --lane-range");
   if (options.limit_ratio) return refuse("--trace measures no limit for --limit-ratio");
   if (options.encodings.size() != 1) return refuse("--trace takes a single --encoding");
   const Placement placement = options.shape.placement;

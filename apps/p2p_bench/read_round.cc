@@ -18,6 +18,25 @@ Task<ReadOutcome> timed_fetch(Peer* peer, Clock* clock, std::shared_ptr<const La
   co_return outcome;
 }
 
+Task<ReadOutcome> timed_ranges(Peer* peer, Clock* clock, std::shared_ptr<const Layout> layout,
+                               std::shared_ptr<const BlockKeys> keys, std::uint32_t width,
+                               FetchOptions options) {
+  ReadOutcome outcome;
+  auto reads = co_await read_by_ranges(peer, clock, std::move(layout), std::move(keys), width,
+                                       std::move(options));
+  outcome.ended = clock->now();
+  if (!reads) {
+    outcome.view = std::move(reads).error();
+    co_return outcome;
+  }
+  BlockView all;
+  all.report() = std::move(reads->report);
+  outcome.view = std::move(all);
+  outcome.ranges = std::move(reads->ranges);
+  outcome.first_range = reads->first;
+  co_return outcome;
+}
+
 /// One read under way, with a token of its own.
 class Running {
  public:
@@ -28,7 +47,10 @@ class Running {
     options.cancel = token_;
     outcome_ = asio::co_spawn(
         request.node->executor(),
-        timed_fetch(request.peer, request.clock, request.layout, keys, std::move(options)),
+        request.lane_range == 0
+            ? timed_fetch(request.peer, request.clock, request.layout, keys, std::move(options))
+            : timed_ranges(request.peer, request.clock, request.layout, keys, request.lane_range,
+                           std::move(options)),
         asio::use_future);
   }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "apps/p2p_bench/range_read.h"
 #include "engine/base/clock.h"
 #include "rpc/node.h"
 
@@ -19,11 +20,15 @@ struct RoundRequest {
   std::vector<std::shared_ptr<const BlockKeys>> keys;  // one read for each
   FetchOptions fetch;                    // its token cancels all of them, also before they start
   std::optional<Duration> cancel_after;  // counted from the start of the round
+  std::uint32_t lane_range = 0;          // lanes of each sub-read; 0: everything in one read
 };
 
 /// How one read of a round ended.
 struct ReadOutcome {
+  /// Everything. Of a read by lane ranges the report only: the bytes are in `ranges`.
   Result<BlockView> view;
+  std::vector<RangeView> ranges;
+  Duration first_range{};                 // from the start until the first of them was committed
   TimePoint ended;                        // when it returned, seen on the node's executor
   std::optional<TimePoint> cancel_asked;  // nothing when it had ended before that
 };

@@ -49,6 +49,7 @@ OrderedJson config_of(const BenchOptions& options) {
           {"concurrency", options.concurrency},
           {"cancel_after_ms", or_null(options.cancel_after_ms)},
           {"retry_on_survivors", options.retry_on_survivors},
+          {"lane_range", options.lane_range},
           {"limit_ratio", or_null(options.limit_ratio)}};
 }
 
@@ -89,6 +90,12 @@ OrderedJson cancel_of(const Summary& summary) {
           {"late_bytes", summary.cancel->late_bytes}};
 }
 
+OrderedJson ranges_of(const Summary& summary) {
+  if (!summary.ranges) return nullptr;
+  return {{"sub_reads", summary.ranges->sub_reads},
+          {"first_ms", percentiles(summary.ranges->first_ms)}};
+}
+
 OrderedJson summary_of(const RunResult& result, const Summary& summary) {
   OrderedJson stages;
   for (std::size_t i = 0; i < kStageNames.size(); ++i) {
@@ -120,6 +127,7 @@ OrderedJson summary_of(const RunResult& result, const Summary& summary) {
       {"cancelled", summary.cancelled},
       {"failed", summary.failed},
       {"cancel", cancel_of(summary)},
+      {"lane_ranges", ranges_of(summary)},
       {"rails", rails_of(summary)},
       {"cpu_s_per_gib",
        {{"requester", summary.requester_cpu_s_per_gib},

@@ -155,6 +155,20 @@ void write_encodings(Out out, const Summary& summary) {
                  to_string(summary.encoding));
 }
 
+void write_ranges(Out out, const BenchOptions& options, const Summary& summary) {
+  if (!summary.ranges) return;
+  const RangeFigures& ranges = *summary.ranges;
+  const auto row = [out](const char* name, const std::string& value) {
+    fmt::format_to(out, "{:<38}{}\n", name, value);
+  };
+  row("sub-reads of a lease",
+      fmt::format("{}, of {} of {}", ranges.sub_reads, plural(options.lane_range, "lane"),
+                  options.shape.lanes()));
+  row("first range committed p50 / p99 [ms]",
+      fmt::format("{:.3f} / {:.3f}, everything {:.3f} / {:.3f}", ranges.first_ms.p50,
+                  ranges.first_ms.p99, summary.total_ms.p50, summary.total_ms.p99));
+}
+
 void write_cancels(Out out, const Summary& summary) {
   if (!summary.cancel) return;
   const CancelFigures& cancel = *summary.cancel;
@@ -178,6 +192,7 @@ std::string make_table(const BenchOptions& options, const RunResult& result,
   write_stages(out, summary);
   write_goodput(out, result, summary);
   write_counts(out, options, summary);
+  write_ranges(out, options, summary);
   write_cancels(out, summary);
   write_rails(out, summary);
   write_encodings(out, summary);

@@ -23,6 +23,7 @@ struct Iteration {
   std::uint64_t mismatched_bytes = 0;  // found wrong by it
   double requester_cpu_s = 0;          // user + system, in the timed part
   std::optional<double> holder_cpu_s;
+  double first_range_ms = 0;  // with lane ranges: until the first of them was committed
 };
 
 /// What the machine is, for people who compare figures.

@@ -104,6 +104,7 @@ Result<void> Runner::read_sets(const Turn& turn, std::uint64_t number) {
   request.peer = turn.asker.peer;
   request.clock = &parts_.clock;
   request.layout = layout_;
+  request.lane_range = options_.lane_range;
   request.fetch = fetch_;
   request.fetch.encoding = turn.asker.encoding;
   if (turn.measured && options_.cancel_after_ms) {
@@ -146,7 +147,11 @@ Result<void> Runner::take(const Turn& turn, ReadOutcome outcome, std::uint32_t s
                           Iteration iteration) {
   if (!outcome.view.ok()) return judge(turn, outcome);
   iteration.report = outcome.view->report();
-  return account(turn, std::move(*outcome.view), set, std::move(iteration));
+  iteration.first_range_ms = std::chrono::duration<double, std::milli>(outcome.first_range).count();
+  if (outcome.ranges.empty()) {
+    outcome.ranges.push_back({LaneRange{0, layout_->lanes()}, std::move(*outcome.view)});
+  }
+  return account(turn, outcome, set, std::move(iteration));
 }
 
 Result<void> Runner::judge(const Turn& turn, const ReadOutcome& outcome) {
@@ -171,19 +176,30 @@ Result<void> Runner::judge(const Turn& turn, const ReadOutcome& outcome) {
       .on_peer(error.peer());
 }
 
-Result<void> Runner::account(const Turn& turn, BlockView view, std::uint32_t set,
-                             Iteration iteration) {
+Result<void> Runner::check_size(const Turn& turn, std::span<const RangeView> ranges,
+                                std::uint32_t set) const {
   const Shape& shape = options_.shape;
-  if (view.blocks() != shape.blocks || view.bytes() != shape.payload_bytes()) {
-    return Error(Errc::kNotFound, Stage::kQuery,
-                 fmt::format("the holder has {} of the {} blocks of set {}; {}", view.blocks(),
-                             shape.blocks, set, kSameShape))
-        .on_peer(turn.asker.peer->name());
-  }
+  const std::uint32_t blocks = ranges.front().view.blocks();
+  std::uint64_t bytes = 0;
+  for (const RangeView& range : ranges) bytes += range.view.bytes();
+  if (blocks == shape.blocks && bytes == shape.payload_bytes()) return ok_result();
+  return Error(Errc::kNotFound, Stage::kQuery,
+               fmt::format("the holder has {} of the {} blocks of set {}; {}", blocks, shape.blocks,
+                           set, kSameShape))
+      .on_peer(turn.asker.peer->name());
+}
+
+Result<void> Runner::account(const Turn& turn, const ReadOutcome& outcome, std::uint32_t set,
+                             Iteration iteration) {
+  auto complete = check_size(turn, outcome.ranges, set);
+  if (!complete.ok()) return complete;
   if (options_.verify) {
-    const ContentCheck check = check_content(view, shape, set, orders_[set]);
-    iteration.content_bytes = check.checked_bytes;
-    iteration.mismatched_bytes = check.wrong_bytes;
+    for (const RangeView& range : outcome.ranges) {
+      const ContentCheck check =
+          check_content(range.view, options_.shape, set, orders_[set], range.lanes);
+      iteration.content_bytes += check.checked_bytes;
+      iteration.mismatched_bytes += check.wrong_bytes;
+    }
   }
   // What a warm-up found wrong is wrong, too.
   if (!turn.measured && iteration.mismatched_bytes != 0) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,10 @@ class Runner {
   Result<void> read_sets(const Turn& turn, std::uint64_t number);
   Result<void> take(const Turn& turn, ReadOutcome outcome, std::uint32_t set, Iteration iteration);
   Result<void> judge(const Turn& turn, const ReadOutcome& outcome);
-  Result<void> account(const Turn& turn, BlockView view, std::uint32_t set, Iteration iteration);
+  Result<void> account(const Turn& turn, const ReadOutcome& outcome, std::uint32_t set,
+                       Iteration iteration);
+  Result<void> check_size(const Turn& turn, std::span<const RangeView> ranges,
+                          std::uint32_t set) const;
   Result<void> look_for_late_writes(const Turn& turn);
   void run_limit(std::uint32_t set, bool measured);
   void miss_limit(std::string why);

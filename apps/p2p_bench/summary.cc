@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "apps/p2p_bench/option_values.h"
+#include "apps/p2p_bench/range_read.h"
 
 namespace corail::bench {
 namespace {
@@ -191,6 +192,12 @@ Summary summarize(const BenchOptions& options, const RunResult& result) {
   if (options.cancel_after_ms) {
     summary.cancel =
         CancelFigures{statistics_of(result.cancel_ms), result.reused_bytes, result.late_bytes};
+  }
+  if (options.lane_range != 0) {
+    summary.ranges.emplace();
+    summary.ranges->sub_reads = ranges_of(options.shape.lanes(), options.lane_range).size();
+    summary.ranges->first_ms =
+        statistics_over(result, [](const Iteration& one) { return one.first_range_ms; });
   }
   for (const RunResult& other : result.others) summary.others.push_back(summarize(options, other));
   return summary;

@@ -41,6 +41,12 @@ struct CancelFigures {
   std::uint64_t late_bytes = 0;    // of them written after the read had returned
 };
 
+/// Reads by ranges of lanes, each committed by itself.
+struct RangeFigures {
+  std::uint64_t sub_reads = 0;  // of one read
+  Statistics first_ms;          // from the start of the query until the first one was committed
+};
+
 /// The figures of a run. Counts are those of one read; where reads differ the worst one shows: the
 /// most bytes read, the fewest verified.
 struct Summary {
@@ -76,6 +82,7 @@ struct Summary {
   std::optional<std::uint64_t> holder_peak_rss;
   std::optional<LimitFigures> limit;
   std::optional<CancelFigures> cancel;  // with --cancel-after
+  std::optional<RangeFigures> ranges;   // with --lane-range
   std::vector<Summary> others;          // the same reads with the other encodings
 };
 

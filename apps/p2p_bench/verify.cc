@@ -15,11 +15,11 @@ constexpr std::uint32_t kMostThreads = 16;
 constexpr std::uint64_t kLeastBytesForThreads = kMiB;
 
 ContentCheck check_blocks(const BlockView& view, const Shape& shape, std::uint32_t set,
-                          std::span<const std::uint32_t> order, std::uint32_t from,
+                          std::span<const std::uint32_t> order, LaneRange lanes, std::uint32_t from,
                           std::uint32_t to) {
   ContentCheck check;
   for (std::uint32_t position = from; position < to; ++position) {
-    for (std::uint32_t lane = 0; lane < shape.lanes(); ++lane) {
+    for (std::uint32_t lane = lanes.begin; lane < lanes.end; ++lane) {
       const auto segment = view.segment(position, lane);
       check.checked_bytes += segment.size();
       check.wrong_bytes +=
@@ -32,10 +32,11 @@ ContentCheck check_blocks(const BlockView& view, const Shape& shape, std::uint32
 }  // namespace
 
 ContentCheck check_content(const BlockView& view, const Shape& shape, std::uint32_t set,
-                           std::span<const std::uint32_t> order) {
+                           std::span<const std::uint32_t> order, LaneRange lanes) {
+  lanes.end = std::min(lanes.end, shape.lanes());
   const std::uint32_t blocks = view.blocks();
   if (view.bytes() < kLeastBytesForThreads) {
-    return check_blocks(view, shape, set, order, 0, blocks);
+    return check_blocks(view, shape, set, order, lanes, 0, blocks);
   }
   const std::uint32_t count = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   const auto start = [&](std::uint32_t i) {
@@ -44,8 +45,9 @@ ContentCheck check_content(const BlockView& view, const Shape& shape, std::uint3
   std::vector<ContentCheck> checks(count);
   std::vector<std::thread> threads;
   for (std::uint32_t i = 0; i < count; ++i) {
-    threads.emplace_back(
-        [&, i] { checks[i] = check_blocks(view, shape, set, order, start(i), start(i + 1)); });
+    threads.emplace_back([&, i] {
+      checks[i] = check_blocks(view, shape, set, order, lanes, start(i), start(i + 1));
+    });
   }
   for (std::thread& thread : threads) thread.join();
   ContentCheck sum;

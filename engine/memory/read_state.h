@@ -18,7 +18,9 @@ enum class ReadPhase : std::uint8_t { kLive, kCommitting, kCommitted, kCancelled
 /// does not read our epoch.
 class ReadState {
  public:
-  ReadState() = default;
+  /// `first`: the epoch of the first attempt. Reads of parts of one lease differ in it.
+  explicit ReadState(EpochNumber first = EpochNumber(1))
+      : word_(pack(first.value(), ReadPhase::kLive)) {}
   ReadState(const ReadState&) = delete;
   ReadState& operator=(const ReadState&) = delete;
 
@@ -67,7 +69,7 @@ class ReadState {
     return static_cast<ReadPhase>(word & 3);
   }
 
-  std::atomic<std::uint64_t> word_{pack(1, ReadPhase::kLive)};
+  std::atomic<std::uint64_t> word_;
 };
 
 }  // namespace corail

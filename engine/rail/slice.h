@@ -19,10 +19,12 @@ struct Slice {
 };
 
 /// On whose behalf slices are posted: the holder serves them only inside the live lease of this
-/// read in this session.
+/// read in this session. Reads of parts of one lease have its id in common, and differ in epoch.
 struct ReadContext {
   ReadId read;
   EpochNumber epoch;
+
+  friend bool operator==(const ReadContext&, const ReadContext&) = default;
 };
 
 /// Receives what becomes of posted slices. Owned by the poster, used on the port's executor only,

@@ -6,6 +6,13 @@
 #include "engine/base/checksum.h"
 
 namespace corail {
+namespace {
+
+std::uint32_t lanes_of(const BlockPlan& plan) noexcept {
+  return plan.lane_range().end - plan.lane_range().begin;
+}
+
+}  // namespace
 
 BlockExpectation expect_blocks(std::string_view name_space, std::span<const std::string> hashes,
                                std::uint64_t layout_id, std::vector<std::uint64_t> checksums) {
@@ -23,9 +30,10 @@ BlockVerifier::BlockVerifier(std::shared_ptr<const BlockPlan> plan,
                              std::vector<std::byte*> chunk_bases)
     : plan_(std::move(plan)),
       chunk_bases_(std::move(chunk_bases)),
+      lanes_(lanes_of(*plan_)),
       sums_(plan_->blocks(), 0),
       counts_(plan_->blocks(), 0),
-      hashed_((std::uint64_t{plan_->blocks()} * plan_->layout().lanes() + 63) / 64, 0) {}
+      hashed_((std::uint64_t{plan_->blocks()} * lanes_ + 63) / 64, 0) {}
 
 std::uint64_t BlockVerifier::term(std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes) {
   const std::span<const ChunkSpec> chunks = plan_->chunks();
@@ -41,7 +49,7 @@ void BlockVerifier::add(std::uint32_t block, std::uint32_t lane, std::uint64_t l
                         std::uint32_t bytes) {
   sums_[block] += term(lane, linear, bytes);
   ++counts_[block];
-  const std::uint64_t segment = std::uint64_t{block} * plan_->layout().lanes() + lane;
+  const std::uint64_t segment = bit_of(block, lane);
   hashed_[segment / 64] |= std::uint64_t{1} << (segment % 64);
 }
 
@@ -70,7 +78,7 @@ void BlockVerifier::restart(std::uint64_t from, std::uint64_t to) {
   plan_->for_each_segment(
       from, to,
       [&](std::uint32_t block, std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes) {
-        const std::uint64_t segment = std::uint64_t{block} * plan_->layout().lanes() + lane;
+        const std::uint64_t segment = bit_of(block, lane);
         const std::uint64_t bit = std::uint64_t{1} << (segment % 64);
         if ((hashed_[segment / 64] & bit) == 0) return;
         // Its bytes are still those that were hashed; were they not, the sum would come out wrong,
@@ -132,14 +140,21 @@ IntegrityOutcome join_verifiers(std::span<BlockVerifier* const> verifiers,
   total.hash_fragments(std::move(fragments));
 
   IntegrityOutcome outcome;
-  const Layout& layout = total.plan_->layout();
+  const BlockPlan& plan = *total.plan_;
+  // Every block has the same lanes of the same lengths.
+  const std::uint64_t bytes_of_a_block = plan.total_bytes() / std::max(1U, plan.blocks());
   const std::size_t known = std::min(expected.identities.size(), expected.checksums.size());
-  for (std::uint32_t block = 0; block < total.plan_->blocks(); ++block) {
-    const bool matches = block < known && total.counts_[block] == layout.lanes() &&
-                         block_checksum(total.sums_[block], expected.identities[block]).value() ==
-                             expected.checksums[block];
-    if (matches) {
-      outcome.verified_bytes += layout.block_bytes();
+  const auto sum_is_right = [&](std::uint32_t block) {
+    if (!expected.lane_sums.empty()) {
+      return block < expected.lane_sums.size() && total.sums_[block] == expected.lane_sums[block];
+    }
+    return block < known &&
+           block_checksum(total.sums_[block], expected.identities[block]).value() ==
+               expected.checksums[block];
+  };
+  for (std::uint32_t block = 0; block < plan.blocks(); ++block) {
+    if (total.counts_[block] == total.lanes_ && sum_is_right(block)) {
+      outcome.verified_bytes += bytes_of_a_block;
       continue;
     }
     if (outcome.mismatched_blocks++ == 0) outcome.first_mismatch = block;

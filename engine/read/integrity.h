@@ -17,6 +17,9 @@ namespace corail {
 struct BlockExpectation {
   std::vector<std::uint64_t> identities;  // block_identity of what *we* asked for
   std::vector<std::uint64_t> checksums;   // block_checksum, as the holder computed it at save
+  /// Where some lanes are read only, in place of both: what their terms add up to, as the holder
+  /// computed them at save.
+  std::vector<std::uint64_t> lane_sums;
 };
 
 /// The expectation for the first checksums.size() of `hashes`; extra checksums are left without an
@@ -62,12 +65,16 @@ class BlockVerifier {
 
   std::uint64_t term(std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes);
   void add(std::uint32_t block, std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes);
+  std::uint64_t bit_of(std::uint32_t block, std::uint32_t lane) const noexcept {
+    return std::uint64_t{block} * lanes_ + (lane - plan_->lane_range().begin);
+  }
   void trim_fragments(std::uint64_t from, std::uint64_t to);
   void hash_fragments(std::vector<Fragment> fragments);
   void move_to(std::vector<Fragment>& all);
 
   const std::shared_ptr<const BlockPlan> plan_;
   const std::vector<std::byte*> chunk_bases_;
+  const std::uint32_t lanes_;          // of the plan, which may be some of the layout's
   std::size_t chunk_guess_ = 0;        // the chunk looked up last; most segments lie in the same
   std::vector<std::uint64_t> sums_;    // per block: of the terms of hashed segments
   std::vector<std::uint32_t> counts_;  // per block: hashed segments
@@ -80,7 +87,8 @@ class BlockVerifier {
 };
 
 /// Adds up what the verifiers of one plan found, hashes the segments that were cut between slices,
-/// and compares: a block matches if each of its lanes was hashed exactly once and the sum is right.
+/// and compares: a block matches if each of the plan's lanes was hashed exactly once and the sum is
+/// right.
 /// At least one verifier; not null. Modifies them: once only.
 IntegrityOutcome join_verifiers(std::span<BlockVerifier* const> verifiers,
                                 const BlockExpectation& expected);

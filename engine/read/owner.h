@@ -20,6 +20,10 @@ class Owner {
   /// Confirming also releases.
   virtual Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) = 0;
 
+  /// The same, and the lease stays: other reads run under it, or may. The answer is about now; one
+  /// that lapses later takes nothing back, because the payload had landed before this was asked.
+  virtual Task<Result<void>> confirm(ReadId read, TimePoint deadline) = 0;
+
   /// Tells the owner to send nothing more for this read (contract 3). Returns when the owner has
   /// said so, or failed to. The owner refuses what is asked for later; slices that its rails have
   /// admitted before may still be sent after the answer. So the answer makes the wait shorter and

@@ -34,6 +34,7 @@ ReadSession::ReadSession(asio::any_io_executor home, Clock& clock, Owner& owner,
       clock_(clock),
       owner_(owner),
       request_(std::move(request)),
+      state_(request_.epoch),
       scope_(home_),
       self_(std::make_shared<ReadSession*>(this)) {}
 
@@ -73,7 +74,7 @@ void ReadSession::stop(Error reason) {
   for (const auto& share : shares_) {
     asio::post(share->rail().executor(), [share] { share->stop_requested(); });
   }
-  scope_.spawn(tell_owner());
+  if (!request_.shares_lease) scope_.spawn(tell_owner());
 }
 
 void ReadSession::extend(TimePoint deadline) {
@@ -153,7 +154,12 @@ Result<void> ReadSession::prepare(ReadReport& report) {
 
 Task<Result<void>> ReadSession::confirm(ReadReport& report) {
   const TimePoint begin = clock_.now();
-  auto confirmed = co_await owner_.confirm_and_release(request_.read, request_.deadline);
+  Result<void> confirmed;
+  if (request_.shares_lease) {
+    confirmed = co_await owner_.confirm(request_.read, request_.deadline);
+  } else {
+    confirmed = co_await owner_.confirm_and_release(request_.read, request_.deadline);
+  }
   report.stages.commit = clock_.now() - begin;
   if (!confirmed) co_return std::move(confirmed).error().at(Stage::kConfirm);
   co_return ok_result();
@@ -170,6 +176,7 @@ void ReadSession::prepare_copy(std::optional<CommitCopy>& copy) const {
 }
 
 Task<void> ReadSession::give_back() {
+  if (request_.shares_lease) co_return;
   // Best effort: an owner that does not hear it frees the lease when it expires.
   const TimePoint deadline = clock_.now() + request_.fence_deadline;
   [[maybe_unused]] const auto released = co_await owner_.release(request_.read, deadline);

@@ -31,6 +31,12 @@ struct ReadRequest {
   ReadRequest() {}
 
   ReadId read;
+  /// Other reads run under the same lease. Then `epoch` tells them apart, on the rails as well: it
+  /// is one of this read's own, and the next is nobody's. The read confirms without giving the
+  /// lease back, and when it gives up, it tells the owner nothing, which would end the others:
+  /// the rails' fences and windows bound its wait.
+  bool shares_lease = false;
+  EpochNumber epoch{1};
   std::shared_ptr<const BlockPlan> plan;
   std::vector<SlabChunk> chunks;  // by index in plan->chunks()
   std::vector<Rail*> rails;       // at least one; those that are not ready are skipped

@@ -48,12 +48,17 @@ class Arena {
 
 /// The bytes of one part of some consecutive blocks of a save. Shared by the index, leases and
 /// pins; the bytes go back to the arena with the last of them, on whichever thread that happens
-/// (I6). Immutable but for the bytes, which only an unsealed save writes.
+/// (I6). Immutable but for the bytes and their term sums, which only an unsealed save writes.
 class Extent {
  public:
   Extent(std::shared_ptr<Arena> arena, std::shared_ptr<const Shape> shape, std::uint64_t offset,
          std::uint32_t blocks)
-      : arena_(std::move(arena)), shape_(std::move(shape)), offset_(offset), blocks_(blocks) {}
+      : arena_(std::move(arena)),
+        shape_(std::move(shape)),
+        offset_(offset),
+        blocks_(blocks),
+        term_sums_(
+            std::make_unique_for_overwrite<std::uint64_t[]>(std::uint64_t{blocks} * lanes())) {}
   Extent(const Extent&) = delete;
   Extent& operator=(const Extent&) = delete;
   ~Extent() { arena_->free(offset_, bytes()); }
@@ -67,12 +72,24 @@ class Extent {
   std::byte* segment(std::uint32_t index, std::uint32_t rank) const noexcept {
     return arena_->slab().data() + offset_ + shape_->offset(rank) + index * shape_->stride(rank);
   }
+  std::uint32_t lanes() const noexcept {
+    return static_cast<std::uint32_t>(shape_->part().lanes.size());
+  }
+
+  /// What the checksum terms of the lanes of ranks [0, rank] add up to, in the block at `index`, as
+  /// they were when the block was saved. A range of lanes is a difference of two of them, so that a
+  /// part of a block can be verified by itself, whatever its number of segments. They take 8 bytes
+  /// a segment.
+  std::uint64_t& term_sum(std::uint32_t index, std::uint32_t rank) const noexcept {
+    return term_sums_[std::uint64_t{index} * lanes() + rank];
+  }
 
  private:
   const std::shared_ptr<Arena> arena_;
   const std::shared_ptr<const Shape> shape_;
   const std::uint64_t offset_;
   const std::uint32_t blocks_;
+  const std::unique_ptr<std::uint64_t[]> term_sums_;
 };
 
 }  // namespace corail::detail

@@ -58,6 +58,13 @@ Result<std::unique_ptr<SealWatch>> BlockStore::watch(SessionId session, std::str
 Result<void> BlockStore::confirm_and_release(SessionId session, ReadId read) {
   return state_->leases().confirm_and_release(session, read);
 }
+Result<void> BlockStore::confirm(SessionId session, ReadId read) {
+  return state_->leases().confirm(session, read);
+}
+Result<std::vector<std::uint64_t>> BlockStore::lane_sums(SessionId session, ReadId read,
+                                                         LaneRange lanes) const {
+  return state_->leases().lane_sums(session, read, lanes);
+}
 Result<Duration> BlockStore::renew(SessionId session, ReadId read, Duration ttl) {
   const StoreOptions& options = state_->options();
   const Duration wanted = ttl > Duration::zero() ? ttl : options.lease_ttl;

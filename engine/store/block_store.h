@@ -14,6 +14,7 @@
 #include "engine/base/result.h"
 #include "engine/memory/pin.h"
 #include "engine/memory/region_registry.h"
+#include "engine/plan/lane_range.h"
 #include "engine/plan/layout.h"
 #include "engine/store/save.h"
 #include "engine/store/seal_watch.h"
@@ -71,6 +72,17 @@ class BlockStore {
   /// Success means that the read's lease has not lapsed up to now (I9), and gives it back.
   /// kLeaseExpired: it has, even if only the timer is late. kNotFound: there is no such lease.
   Result<void> confirm_and_release(SessionId session, ReadId read);
+
+  /// The same, and the lease stays.
+  Result<void> confirm(SessionId session, ReadId read);
+
+  /// What the checksum terms of these lanes add up to, for each block of the read's prefix, as they
+  /// were when the block was saved: with it a part of the lanes can be verified by itself.
+  /// LaneRange{}: all. kInvalidArgument: a range without a lane, or beyond the layout's. kRefused:
+  /// no such lease. kLeaseExpired: it lapsed. Its cost grows with blocks and parts, like the
+  /// query's.
+  Result<std::vector<std::uint64_t>> lane_sums(SessionId session, ReadId read,
+                                               LaneRange lanes) const;
 
   /// The lease lasts `ttl` (0: the default; capped) from now on, and no less than it did; returns
   /// how long that is. kLeaseExpired: it has lapsed, and stays so (I9). kNotFound: no such lease.

@@ -128,21 +128,10 @@ std::unique_ptr<Timer> LeaseTable::start_timer(SessionId session_id, ReadId read
 Result<Duration> LeaseTable::renew(SessionId session_id, ReadId read, Duration ttl) {
   Lease ended;
   const std::lock_guard lock(mutex_);
-  Session& session = session_of(session_id);
-  const auto found = session.leases.find(read);
-  if (found == session.leases.end()) {
-    const auto known = session.ended.find(read);
-    if (known != session.ended.end() && known->second.how == End::kLapsed) {
-      return lapsed_lease(read, Stage::kConfirm);
-    }
-    return no_lease(read);
-  }
-  Lease& lease = found->second;
+  auto found = find_live(session_of(session_id), read, ended);
+  if (!found) return std::move(found).error();
+  Lease& lease = **found;
   const TimePoint now = clock_.now();
-  if (now >= lease.expires) {
-    ended = take(session, read, End::kLapsed);
-    return lapsed_lease(read, Stage::kConfirm);
-  }
   const TimePoint expires = now + ttl;
   if (expires > lease.expires) {
     lease.expires = expires;
@@ -160,10 +149,7 @@ void LeaseTable::on_timer(SessionId session_id, ReadId read) {
   lapsed = take(session->second, read, End::kLapsed);
 }
 
-Result<void> LeaseTable::confirm_and_release(SessionId session_id, ReadId read) {
-  Lease ended;
-  const std::lock_guard lock(mutex_);
-  Session& session = session_of(session_id);
+Result<LeaseTable::Lease*> LeaseTable::find_live(Session& session, ReadId read, Lease& lapsed) {
   const auto lease = session.leases.find(read);
   if (lease == session.leases.end()) {
     const auto known = session.ended.find(read);
@@ -173,10 +159,25 @@ Result<void> LeaseTable::confirm_and_release(SessionId session_id, ReadId read) 
     return no_lease(read);
   }
   // The clock decides, not the timer, which may be late (I9).
-  if (clock_.now() >= lease->second.expires) {
-    ended = take(session, read, End::kLapsed);
-    return lapsed_lease(read, Stage::kConfirm);
-  }
+  if (clock_.now() < lease->second.expires) return &lease->second;
+  lapsed = take(session, read, End::kLapsed);
+  return lapsed_lease(read, Stage::kConfirm);
+}
+
+Result<void> LeaseTable::confirm(SessionId session_id, ReadId read) {
+  Lease lapsed;
+  const std::lock_guard lock(mutex_);
+  auto found = find_live(session_of(session_id), read, lapsed);
+  if (!found) return std::move(found).error();
+  return ok_result();
+}
+
+Result<void> LeaseTable::confirm_and_release(SessionId session_id, ReadId read) {
+  Lease ended;
+  const std::lock_guard lock(mutex_);
+  Session& session = session_of(session_id);
+  auto found = find_live(session, read, ended);
+  if (!found) return std::move(found).error();
   ended = take(session, read, End::kReleased);
   return ok_result();
 }
@@ -214,8 +215,8 @@ void LeaseTable::drop_session(SessionId session_id) {
   sessions_.erase(session);
 }
 
-Result<PinnedBytes> LeaseTable::admit(SessionId session_id, ReadId read, RegionId region,
-                                      std::uint64_t offset, std::uint64_t length) const {
+Result<std::shared_ptr<const LeasedBytes>> LeaseTable::live_bytes(SessionId session_id,
+                                                                  ReadId read) const {
   std::shared_ptr<const LeasedBytes> bytes;
   {
     const std::lock_guard lock(mutex_);
@@ -236,6 +237,14 @@ Result<PinnedBytes> LeaseTable::admit(SessionId session_id, ReadId read, RegionI
                  fmt::format("read {} has no live lease in this session, so nothing is served",
                              read.value()));
   }
+  return bytes;
+}
+
+Result<PinnedBytes> LeaseTable::admit(SessionId session, ReadId read, RegionId region,
+                                      std::uint64_t offset, std::uint64_t length) const {
+  auto live = live_bytes(session, read);
+  if (!live) return std::move(live).error();
+  std::shared_ptr<const LeasedBytes> bytes = std::move(*live);
   const auto found = bytes->find(region, offset, length);
   if (!found) {
     return Error(Errc::kRefused, Stage::kServe,
@@ -243,6 +252,18 @@ Result<PinnedBytes> LeaseTable::admit(SessionId session_id, ReadId read, RegionI
                              length, offset, region.value(), read.value()));
   }
   return PinnedBytes(*found, Pin(std::move(bytes)));
+}
+
+Result<std::vector<std::uint64_t>> LeaseTable::lane_sums(SessionId session, ReadId read,
+                                                         LaneRange lanes) const {
+  auto bytes = live_bytes(session, read);
+  if (!bytes) return std::move(bytes).error();
+  const std::uint32_t all = (*bytes)->lanes();
+  if (lanes == LaneRange{}) lanes.end = all;
+  if (lanes.begin < lanes.end && lanes.end <= all) return (*bytes)->lane_sums(lanes);
+  return Error(Errc::kInvalidArgument, Stage::kServe,
+               fmt::format("sums of lanes [{}, {}) were asked for, the blocks have {} lanes",
+                           lanes.begin, lanes.end, all));
 }
 
 std::uint64_t LeaseTable::leases() const {

@@ -13,6 +13,7 @@
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
 #include "engine/memory/pin.h"
+#include "engine/plan/lane_range.h"
 #include "engine/store/leased_bytes.h"
 #include "engine/store/store_types.h"
 
@@ -46,6 +47,8 @@ class LeaseTable {
   /// The lease lasts `ttl` from now on, and no less than it did. A lapsed one stays lapsed (I9).
   Result<Duration> renew(SessionId session, ReadId read, Duration ttl);
 
+  /// That the lease has not lapsed up to now. It goes on.
+  Result<void> confirm(SessionId session, ReadId read);
   Result<void> confirm_and_release(SessionId session, ReadId read);
   void release(SessionId session, ReadId read);
   void quiesce(SessionId session, ReadId read);
@@ -53,6 +56,10 @@ class LeaseTable {
 
   Result<PinnedBytes> admit(SessionId session, ReadId read, RegionId region, std::uint64_t offset,
                             std::uint64_t length) const;
+
+  /// LeasedBytes::lane_sums of a live lease; checks the range, which is remote input (I5).
+  Result<std::vector<std::uint64_t>> lane_sums(SessionId session, ReadId read,
+                                               LaneRange lanes) const;
 
   std::uint64_t leases() const;
   std::uint64_t ended_reads() const;
@@ -84,6 +91,10 @@ class LeaseTable {
   void prune(Session& session);
   void remember(Session& session, ReadId read, End how);
   Lease take(Session& session, ReadId read, End how);
+  /// The lease, if it is live; one that has lapsed is taken out, into `lapsed`.
+  Result<Lease*> find_live(Session& session, ReadId read, Lease& lapsed);
+  /// With the mutex free.
+  Result<std::shared_ptr<const LeasedBytes>> live_bytes(SessionId session, ReadId read) const;
 
   std::unique_ptr<Timer> start_timer(SessionId session, ReadId read, TimePoint expires);
   void on_timer(SessionId session, ReadId read);

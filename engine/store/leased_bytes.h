@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/ids.h"
+#include "engine/plan/lane_range.h"
 #include "engine/store/arena.h"
 #include "engine/store/part_runs.h"
 
@@ -26,6 +27,12 @@ class LeasedBytes {
   /// and fuses the intervals; the rest is O(log intervals).
   std::optional<std::span<const std::byte>> find(RegionId region, std::uint64_t offset,
                                                  std::uint64_t length) const;
+
+  /// Of how many lanes the blocks are.
+  std::uint32_t lanes() const noexcept;
+  /// Per block, in the order of the prefix: what the checksum terms of the lanes add up to, as they
+  /// were at save. `lanes` is within lanes() and not empty. Its cost grows with blocks and parts.
+  std::vector<std::uint64_t> lane_sums(LaneRange lanes) const;
 
  private:
   struct Interval {

@@ -189,7 +189,10 @@ void SaveState::sum_terms(const Pieces& pieces, const Part& part,
     const auto add = [&](std::uint32_t index, std::uint32_t rank) {
       const std::uint32_t lane = part.lanes[rank];
       const std::span<const std::byte> bytes(extent.segment(index, rank), lane_bytes[lane]);
-      sums[piece.first + index] += lane_term(xxh3_64(bytes), lane);
+      // Ranks ascend in either order of memory, so the sum so far is the one up to this rank.
+      std::uint64_t& sum = sums[piece.first + index];
+      sum += lane_term(xxh3_64(bytes), lane);
+      extent.term_sum(index, rank) = sum;
     };
     // In the order of memory, so that the pass over the bytes is sequential.
     if (extent.shape().order() == BlockOrder::kBlockMajor) {

@@ -186,6 +186,8 @@ BOOST_AUTO_TEST_CASE(a_trace_has_small_blocks_and_options_of_its_own) {
   BOOST_TEST(mentions(refuse({"--speed", "2"}), "--speed is for a --trace"));
   BOOST_TEST(mentions(refuse({"--trace", "t", "--abort-rate", "1.1"}), "--abort-rate"));
   BOOST_TEST(mentions(refuse({"--trace", "t", "--cancel-after", "1"}), "--cancel-after"));
+  BOOST_TEST(mentions(refuse({"--trace", "t", "--lane-range", "1"}), "--lane-range"));
+  BOOST_TEST(mentions(refuse({"--lane-range", "577"}), "576 lanes"));
   BOOST_TEST(mentions(refuse({"--trace", "t", "--encoding", "parts,runs"}), "--encoding"));
   BOOST_TEST(mentions(refuse({"--trace", "t", "--layout", "scattered"}), "--layout"));
   BOOST_TEST(mentions(refuse({"--trace", "t", "--role", "holder"}), "--role"));

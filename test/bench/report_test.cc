@@ -148,6 +148,25 @@ BOOST_AUTO_TEST_CASE(cancelled_reads_are_reported_and_a_late_byte_fails) {
   BOOST_TEST(failed_checks(options, result, summarize(options, result)).size() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(lane_ranges_are_reported_where_there_are_some) {
+  BenchOptions options = four_rails();
+  RunResult result = three_iterations(options);
+  const nlohmann::json whole = make_report(options, result, summarize(options, result));
+  BOOST_TEST(whole["summary"]["lane_ranges"].is_null());
+  options.lane_range = options.shape.lanes() - 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    result.iterations[i].first_range_ms = 3.0 - static_cast<double>(i);
+  }
+  const Summary summary = summarize(options, result);
+  const nlohmann::json json = make_report(options, result, summary);
+  BOOST_TEST(json["config"]["lane_range"].get<std::uint32_t>() == options.lane_range);
+  const nlohmann::json& ranges = json["summary"]["lane_ranges"];
+  BOOST_TEST(ranges["sub_reads"].get<int>() == 2);
+  BOOST_TEST(ranges["first_ms"]["p50"].get<double>() == 2.0);
+  BOOST_TEST(ranges["first_ms"]["p99"].get<double>() == 3.0);
+  BOOST_TEST(mentions(make_table(options, result, summary), "2.000 / 3.000, everything"));
+}
+
 BOOST_AUTO_TEST_CASE(the_goodput_of_concurrent_reads_is_that_of_their_rounds) {
   BenchOptions options = four_rails();
   options.concurrency = 3;

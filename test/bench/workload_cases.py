@@ -44,6 +44,21 @@ class Workloads(BenchTest):
                 self.assertEqual(self.assert_fine(outcome, report)["committed"], 8)
                 self.assertIn("4 at a time", outcome.out)
 
+    def test_ranges_of_lanes(self):
+        # 24 lanes: four sub-reads of 7, the last one of 3.
+        for integrity in ("xxh3", "none"):
+            with self.subTest(integrity=integrity):
+                outcome, report = run_report(*SMALL, "-n", "2", "--no-limit", "--lane-range", "7",
+                                             "--integrity", integrity, "--concurrency", "2",
+                                             "--encoding", "parts,runs")
+                summary = self.assert_fine(outcome, report)
+                self.assertEqual(summary["committed"], 4)
+                ranges = summary["lane_ranges"]
+                self.assertEqual(ranges["sub_reads"], 4)
+                self.assertGreater(ranges["first_ms"]["p50"], 0)
+                self.assertLess(ranges["first_ms"]["p50"], summary["total_ms"]["p50"])
+                self.assertIn("4, of 7 lanes of 24", outcome.out)
+
     def test_cancelled_reads_leave_no_byte_behind(self):
         # 36 MiB a read: it is running after a fraction of a ms, and ended after a minute.
         shape = ("--blocks", "16", "--no-limit", "--concurrency", "2")

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 
@@ -122,9 +123,10 @@ std::future<Result<BlockView>> TwoNodes::start(Peer& peer, FetchOptions options)
 }
 
 std::uint64_t TwoNodes::mismatches(const BlockView& view) const {
+std::uint64_t TwoNodes::mismatches(const BlockView& view, LaneRange lanes) const {
   std::uint64_t wrong = 0;
   for (std::uint32_t block = 0; block < view.blocks(); ++block) {
-    for (std::uint32_t lane = 0; lane < layout_->lanes(); ++lane) {
+    for (std::uint32_t lane = lanes.begin; lane < std::min(lanes.end, layout_->lanes()); ++lane) {
       const std::span<const std::byte> bytes = view.segment(block, lane);
       for (std::uint64_t i = 0; i < bytes.size(); ++i) wrong += bytes[i] != content(block, lane, i);
     }

@@ -87,8 +87,8 @@ class TwoNodes {
   StoreStats holder_stats();
   /// Lets the requester's reads run out of memory as they begin.
   void starve_requester(bool starved) { requester_clock_.starved = starved; }
-  /// Bytes of the view that differ from what was saved.
-  std::uint64_t mismatches(const BlockView& view) const;
+  /// Bytes of the view that differ from what was saved; of a view of some lanes, say which.
+  std::uint64_t mismatches(const BlockView& view, LaneRange lanes = {}) const;
 
  private:
   Task<Result<void>> save_on_home();

@@ -44,6 +44,7 @@ Task<void> fence_against_a_late_sender(TcpRig& rig) {
   const Canary next_owner(memory, 2);
   const Request cancel = co_await holder.next_request();
   BOOST_TEST((cancel.kind == RequestKind::kCancel && cancel.read == kRead.read));
+  BOOST_TEST((cancel.epoch == kRead.epoch));
 
   // The only slot is still taken, so the next slice is asked for when the holder has let go.
   std::vector<std::byte> other(1000);
@@ -133,8 +134,9 @@ Task<void> post_again_from_within_a_fence(TcpRig& rig) {
   co_await rig.door.close();
 }
 
-/// What a door still sends of a READ of 32 MiB after its CANCEL.
-Task<void> cancel_a_long_read(TcpRig& rig) {
+/// What a door still sends of a READ of 32 MiB after its CANCEL, which is not meant for the last of
+/// three READs: one of another read, or of another epoch of the same.
+Task<void> cancel_a_long_read(TcpRig& rig, bool by_epoch) {
   constexpr std::uint64_t kLength = 32 * kMiB;
   const auto socket = co_await dial_in(rig.context, rig.endpoint);
   BOOST_TEST((socket != nullptr));
@@ -144,7 +146,9 @@ Task<void> cancel_a_long_read(TcpRig& rig) {
     read.region = MemoryGate::kRegion;
     read.op.slot = slot;
     read.length = kLength;
-    read.read = slot < 2 ? kRead.read : ReadId(12);
+    const bool meant = slot < 2;
+    read.read = meant || by_epoch ? kRead.read : ReadId(12);
+    read.epoch = EpochNumber(meant ? 1 : 3);
     const RequestBytes bytes = encode(read);
     requests.insert(requests.end(), bytes.begin(), bytes.end());
   }
@@ -172,6 +176,7 @@ Task<void> cancel_a_long_read(TcpRig& rig) {
     Request cancel;
     cancel.kind = RequestKind::kCancel;
     cancel.read = kRead.read;
+    if (by_epoch) cancel.epoch = EpochNumber(1);
     const RequestBytes bytes = encode(cancel);
     co_await socket->send_all(std::span(bytes));
   }
@@ -205,11 +210,13 @@ BOOST_AUTO_TEST_CASE(a_cancel_does_not_reach_what_is_posted_after_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cancel_stops_the_holder_after_a_bounded_number_of_bytes) {
-  TcpOptions options = TcpRig::loopback_options();
-  options.send_buffer = 256 * 1024;
-  options.receive_buffer = 256 * 1024;
-  TcpRig rig(32 * kMiB, options);
-  run_task(rig.context, cancel_a_long_read(rig));
+  for (const bool by_epoch : {false, true}) {
+    TcpOptions options = TcpRig::loopback_options();
+    options.send_buffer = 256 * 1024;
+    options.receive_buffer = 256 * 1024;
+    TcpRig rig(32 * kMiB, options);
+    run_task(rig.context, cancel_a_long_read(rig, by_epoch));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -30,8 +30,9 @@ struct Fixture {
 };
 
 /// Block-major with a gap now and then; some segments are larger than a READ, so that slices end
-/// inside them; several chunks.
-inline Fixture make_fixture(std::uint64_t seed) {
+/// inside them; several chunks. Of
+/// all lanes, or of a random range of them.
+inline Fixture make_fixture(std::uint64_t seed, bool some_lanes = false) {
   SeededRandom random(seed);
   std::vector<Slot> slots;
   for (std::uint64_t i = 0, n = 1 + random.below(6); i < n; ++i) {
@@ -62,10 +63,16 @@ inline Fixture make_fixture(std::uint64_t seed) {
   PlanLimits limits;
   limits.max_read_bytes = 1 + random.below(600);
   limits.max_chunk_bytes = 2000;
+  LaneRange lanes{0, layout->lanes()};
+  if (some_lanes) {
+    lanes.begin = static_cast<std::uint32_t>(random.below(layout->lanes()));
+    lanes.end =
+        lanes.begin + 1 + static_cast<std::uint32_t>(random.below(layout->lanes() - lanes.begin));
+  }
 
   Fixture fixture;
   fixture.plan = std::make_shared<const BlockPlan>(
-      plan_block_read(builder.take(), layout, blocks, regions, limits).value());
+      plan_block_read(builder.take(), layout, blocks, regions, limits, lanes).value());
   for (const ChunkSpec& chunk : fixture.plan->chunks()) {
     auto& bytes = fixture.chunks.emplace_back(chunk.bytes);
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
@@ -75,13 +82,18 @@ inline Fixture make_fixture(std::uint64_t seed) {
   std::vector<std::uint64_t> checksums;
   for (std::uint32_t block = 0; block < blocks; ++block) {
     std::uint64_t sum = 0;
-    for (std::uint32_t lane = 0; lane < layout->lanes(); ++lane) {
+    for (std::uint32_t lane = lanes.begin; lane < lanes.end; ++lane) {
       sum += lane_term(xxh3_64(std::span<const std::byte>(fixture.segment(block, lane))), lane);
+    }
+    if (some_lanes) {
+      fixture.expected.lane_sums.push_back(sum);
+      continue;
     }
     hashes.push_back("hash " + std::to_string(block));
     checksums.push_back(
         block_checksum(sum, block_identity("ns", hashes.back(), layout->id())).value());
   }
+  if (some_lanes) return fixture;
   fixture.expected = expect_blocks("ns", hashes, layout->id(), std::move(checksums));
   return fixture;
 }

@@ -18,6 +18,11 @@ Task<bool> close_peer(std::shared_ptr<ConnectedPeer> peer) {
   co_return true;
 }
 
+Task<bool> close_lease(BlockLease* lease) {
+  co_await lease->close();
+  co_return true;
+}
+
 /// A peer without rails: what is found is leased, and then nothing can be planned for it.
 struct PeerWorld {
   PeerWorld() {
@@ -41,6 +46,17 @@ struct PeerWorld {
     while (!outcome->has_value()) BOOST_REQUIRE(holder.world.step());
     return (*outcome)->ok() ? Error() : (*outcome)->error();
   }
+
+  Result<std::unique_ptr<BlockLease>> lease(BlockKeys keys) {
+    return holder.world.run(peer->lease_blocks(
+        holder.layout, std::make_shared<const BlockKeys>(std::move(keys)), FetchOptions()));
+  }
+  /// How a read of a lane fails.
+  Error read(BlockLease& lease) {
+    const auto view = holder.world.run(lease.read(LaneRange{0, 1}, FetchOptions()));
+    return view.ok() ? Error() : view.error();
+  }
+  void close(BlockLease& lease) { holder.world.run(close_lease(&lease)); }
 
   HolderWorld holder;
   NodeOptions options;
@@ -110,6 +126,75 @@ BOOST_AUTO_TEST_CASE(however_many_close_a_peer_each_waits_until_it_is_closed) {
   }
   world.holder.world.settle();
   for (const auto& closer : closers) BOOST_TEST(closer->has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_is_kept_until_it_is_closed) {
+  PeerWorld world;
+  const BlockKeys keys = keys_of(5);
+  BlockKeys head = keys;
+  head.hashes.resize(3);
+  world.holder.save(head);
+  auto lease = world.lease(keys);
+  BOOST_REQUIRE(lease.ok());
+  // A short prefix is a success with its count.
+  BOOST_TEST((*lease)->block_count() == 3U);
+  world.holder.world.run_for(10 * world.options.lease_ttl);
+  BOOST_TEST(world.holder.store.stats().leases == 1U);
+  world.close(**lease);
+  world.close(**lease);
+  BOOST_TEST(world.holder.store.stats().leases == 0U);
+  BOOST_TEST((world.read(**lease).code() == Errc::kClosed));
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_that_was_not_renewed_in_time_fails_what_is_read_later) {
+  PeerWorld world;
+  // Too short to be renewed at all.
+  world.options.lease_ttl = std::chrono::milliseconds(15);
+  world.options.lease_margin = Duration::zero();
+  const BlockKeys keys = keys_of(3);
+  world.holder.save(keys);
+  auto lease = world.lease(keys);
+  BOOST_REQUIRE(lease.ok());
+  // Without rails this is as far as a read gets.
+  BOOST_TEST((world.read(**lease).code() != Errc::kLeaseExpired));
+  world.holder.world.run_for(std::chrono::milliseconds(15));
+  const Error late = world.read(**lease);
+  BOOST_TEST((late.code() == Errc::kLeaseExpired), late.to_string());
+  world.close(**lease);
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_asked_for_and_given_up_is_not_left_behind) {
+  bool opened = false;
+  for (int steps = 0; !opened; ++steps) {
+    PeerWorld world;
+    const BlockKeys keys = keys_of(3);
+    world.holder.save(keys);
+    FetchOptions options;
+    const auto outcome = world.holder.world.start(world.peer->lease_blocks(
+        world.holder.layout, std::make_shared<const BlockKeys>(keys), options));
+    for (int i = 0; i < steps && !outcome->has_value(); ++i) {
+      BOOST_REQUIRE(world.holder.world.step());
+    }
+    options.cancel.cancel();
+    while (!outcome->has_value()) BOOST_REQUIRE(world.holder.world.step());
+    opened = (*outcome)->ok();
+    if (opened) world.close(****outcome);
+    world.holder.world.settle();
+    BOOST_TEST(world.holder.store.stats().leases == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_ends_with_its_peer) {
+  PeerWorld world;
+  const BlockKeys keys = keys_of(3);
+  world.holder.save(keys);
+  auto lease = world.lease(keys);
+  BOOST_REQUIRE(lease.ok());
+  world.holder.world.run(close_peer(world.peer));
+  world.holder.world.settle();
+  BOOST_TEST(world.holder.store.stats().leases == 0U);
+  BOOST_TEST((world.read(**lease).code() == Errc::kConnectionLost));
+  world.close(**lease);
 }
 
 BOOST_AUTO_TEST_CASE(a_closed_peer_says_so) {

@@ -152,11 +152,24 @@ BOOST_AUTO_TEST_CASE(renewals) {
   BOOST_TEST((decode_renew_answer(answer).value() == std::chrono::milliseconds(300)));
 }
 
-BOOST_AUTO_TEST_CASE(the_three_calls_that_end_a_read) {
+BOOST_AUTO_TEST_CASE(sums_of_lanes) {
+  const Bytes request = body_of(encode_lane_sums(ReadId(77), LaneRange{0, 300}));
+  BOOST_TEST(hex_of(request) == "084d18ac02");  // read_id, lane_end
+  BOOST_TEST(hex_of(body_of(encode_lane_sums(ReadId(77), LaneRange{2, 3}))) == "084d10021803");
+  const auto back = decode_lane_sums(request);
+  BOOST_TEST((back.ok() && back->read == ReadId(77) && back->lanes == LaneRange{0, 300}));
+  const Bytes answer = body_of(encode_lane_sums_answer(LaneSums{{0x0102030405060708}, {1}}));
+  BOOST_TEST(hex_of(answer) ==
+             "0a080807060504030201"    // sums
+             "12080100000000000000");  // rests
+  BOOST_TEST((decode_lane_sums_answer(answer, 1)->rests == std::vector<std::uint64_t>{1}));
+}
+
+BOOST_AUTO_TEST_CASE(the_calls_about_a_read_and_nothing_else) {
   const Bytes body = body_of(encode_read_id(ReadId(77)));
   BOOST_TEST(hex_of(body) == "084d");
-  for (const Method method :
-       {Method::kConfirmAndRelease, Method::kReleaseLease, Method::kQuiesceRead}) {
+  for (const Method method : {Method::kConfirmAndRelease, Method::kConfirmLease,
+                              Method::kReleaseLease, Method::kQuiesceRead}) {
     const auto read = decode_read_id(method, body);
     BOOST_TEST((read.ok() && *read == ReadId(77)));
   }

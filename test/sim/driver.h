@@ -54,9 +54,16 @@ class Driver {
   // driver_reads.cc
   Task<void> reader(SimNode* node);
   Task<void> read_once(SimNode* node, Link* link);
+  /// A lease, and reads of some of its lanes, one after the other or at once.
+  Task<void> read_ranges(SimNode* node, Link* link);
+  Task<void> read_range(BlockLease* lease, const FetchRecord* leased, Link* link,
+                        EpochNumber epoch);
+  void about_to_ask(SimNode& node, const FetchRecord& fetch);
+  std::unique_ptr<Timer> cancel_some_time(FetchRecord& fetch, CancelToken token);
   Task<void> hold(FetchRecord* fetch, BlockView view);
   std::shared_ptr<const BlockKeys> keys_of(const FetchOrder& order) const;
   FetchOrder draw_order(const Link& link);
+  TimePoint draw_deadline();
   void failed(FetchRecord& fetch, Link& link, const Error& error);
 
   // driver_links.cc

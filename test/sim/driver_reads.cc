@@ -22,6 +22,8 @@ constexpr Duration kWaitAtMost = milliseconds(20);
 constexpr Duration kRenewable = std::chrono::milliseconds(40);
 /// Of a hundred fetches with a short lease, after how many the holder reuses its memory at once.
 constexpr std::uint32_t kReuses = 30;
+/// Of a hundred fetches, how many read ranges of lanes under one lease.
+constexpr std::uint32_t kByRanges = 30;
 
 }  // namespace
 
@@ -30,7 +32,13 @@ Task<void> Driver::reader(SimNode* node) {
     co_await pause();
     if (current_[node->index()] == nullptr) co_await connect(node);
     Link* const link = current_[node->index()];
-    if (link != nullptr) co_await read_once(node, link);
+    if (link == nullptr) continue;
+    const bool by_ranges = draw_chance(random_, kByRanges);
+    if (by_ranges) {
+      co_await read_ranges(node, link);
+    } else {
+      co_await read_once(node, link);
+    }
   }
 }
 
@@ -46,9 +54,36 @@ FetchOrder Driver::draw_order(const Link& link) {
   const NodeOptions& options = nodes_[link.node]->plan().options;
   order.renewable = options.lease_margin >= Duration::zero() &&
                     options.lease_ttl - options.lease_margin >= kRenewable;
-  const bool hurried = draw_chance(random_, setup_.scenario.short_deadlines);
-  order.deadline = setup_.world.now() + (hurried ? draw_time(random_, kShortTime) : kAmpleTime);
+  order.deadline = draw_deadline();
   return order;
+}
+
+TimePoint Driver::draw_deadline() {
+  const bool hurried = draw_chance(random_, setup_.scenario.short_deadlines);
+  return setup_.world.now() + (hurried ? draw_time(random_, kShortTime) : kAmpleTime);
+}
+
+void Driver::about_to_ask(SimNode& node, const FetchRecord& fetch) {
+  setup_.model.journal().event("fetch {} of node {} over link {}: read {} epoch {}, {} blocks{}",
+                               fetch.number, node.index(), fetch.link, fetch.read.value(),
+                               fetch.epoch.value(), fetch.order.blocks.size(),
+                               fetch.order.verified ? ", verified" : "");
+  ++counts_.fetches;
+  if (setup_.scenario.short_leases && draw_chance(random_, kReuses)) {
+    scope_.spawn(reuse_after_lapse(nodes_[fetch.holder].get()));
+  }
+}
+
+std::unique_ptr<Timer> Driver::cancel_some_time(FetchRecord& fetch, CancelToken token) {
+  auto canceller = setup_.world.clock().make_timer(setup_.world.executor());
+  if (!draw_chance(random_, setup_.scenario.cancels)) return canceller;
+  const TimePoint when = setup_.world.now() + draw_time(random_, kCancelWithin);
+  canceller->wait_until(when, [this, &fetch, token](bool) mutable {
+    setup_.model.journal().event("fetch {} is cancelled", fetch.number);
+    fetch.cancelled = setup_.world.now();
+    token.cancel();
+  });
+  return canceller;
 }
 
 std::shared_ptr<const BlockKeys> Driver::keys_of(const FetchOrder& order) const {
@@ -73,22 +108,8 @@ Task<void> Driver::read_once(SimNode* node, Link* link) {
   CancelToken token;
   if (setup_.plant != Plant::kDeafCancel) options.cancel = token;
   FetchRecord& fetch = setup_.model.begin_fetch(link->number, ReadId(link->next_read++), order);
-  setup_.model.journal().event("fetch {} of node {} over link {}: read {}, {} blocks{}",
-                               fetch.number, node->index(), link->number, fetch.read.value(),
-                               order.blocks.size(), order.verified ? ", verified" : "");
-  ++counts_.fetches;
-  if (setup_.scenario.short_leases && draw_chance(random_, kReuses)) {
-    scope_.spawn(reuse_after_lapse(nodes_[link->holder].get()));
-  }
-  auto canceller = setup_.world.clock().make_timer(setup_.world.executor());
-  if (draw_chance(random_, setup_.scenario.cancels)) {
-    const TimePoint when = setup_.world.now() + draw_time(random_, kCancelWithin);
-    canceller->wait_until(when, [this, &fetch, &token](bool) {
-      setup_.model.journal().event("fetch {} is cancelled", fetch.number);
-      fetch.cancelled = setup_.world.now();
-      token.cancel();
-    });
-  }
+  about_to_ask(*node, fetch);
+  auto canceller = cancel_some_time(fetch, token);
   auto view = co_await peer->fetch_blocks(setup_.scenario.layout, keys, options);
   canceller.reset();
   if (!view) {

@@ -11,14 +11,16 @@
 #include "engine/base/clock.h"
 #include "engine/base/ids.h"
 #include "engine/memory/pin.h"
+#include "engine/plan/lane_range.h"
 #include "test/sim/held_content.h"
 
 namespace corail::sim {
 
-/// What the driver asked for: all lanes of some blocks. Reads of a range of lanes will say here
-/// which.
+/// What the driver asked for: all lanes of some blocks, or some of the lanes under a lease that
+/// other reads share.
 struct FetchOrder {
   std::vector<BlockNumber> blocks;
+  LaneRange lanes;
   bool verified = false;
   /// Its lease is long enough to be renewed well before it is of no use any more.
   bool renewable = false;
@@ -34,6 +36,11 @@ struct HolderLease {
   std::optional<TimePoint> over;  // released, quiesced or confirmed
 };
 
+/// Tells reads of one lease apart: the number that a read of everything has, the one of the lease
+/// itself, which posts nothing, and the first of the reads under it.
+inline constexpr EpochNumber kWholeRead{1};
+inline constexpr EpochNumber kLeaseItself{0};
+
 /// One fetch as the model knows it: what was asked, and what was seen of it at every seam.
 struct FetchRecord {
   std::uint64_t number = 0;
@@ -41,6 +48,8 @@ struct FetchRecord {
   std::size_t holder = 0;  // index of the node that it asks
   std::size_t link = 0;    // number of the connection
   ReadId read;             // within the connection
+  EpochNumber epoch;       // within the read
+  bool shares_lease = false;
   FetchOrder order;
   TimePoint begin;
   std::optional<TimePoint> cancelled;

@@ -49,12 +49,10 @@ void LinkEars::on_sent(const FrameHeader& header, std::span<const std::byte> bod
   }
   if (!sender_) return;
   if (header.method == Method::kRenewLease) model_.wire_of(*sender_).allowance += kOfRenewal;
-  if (header.method != Method::kConfirmAndRelease) return;
+  const bool whole = header.method == Method::kConfirmAndRelease;
+  if (!whole && header.method != Method::kConfirmLease) return;
   const auto read = decode_read_id(header.method, body);
-  FetchRecord* fetch = read ? model_.find(*sender_, *read) : nullptr;
-  if (fetch == nullptr) return;
-  model_.journal().event("confirm of fetch {} sent", fetch->number);
-  fetch->confirm_sent = model_.now();
+  if (read) model_.on_confirm_sent(*sender_, *read, whole);
 }
 
 void LinkEars::on_received(const FrameHeader& header, std::span<const std::byte> body) {

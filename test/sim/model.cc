@@ -33,23 +33,75 @@ std::uint64_t Model::region_bytes(std::size_t node, RegionId region) const {
   return found == regions_[node].end() ? 0 : found->second.length;
 }
 
-FetchRecord& Model::begin_fetch(std::size_t link, ReadId read, FetchOrder order) {
+FetchRecord& Model::begin(std::size_t link, ReadId read, EpochNumber epoch, FetchOrder order) {
   FetchRecord& fetch = fetches_.emplace_back();
   fetch.number = fetches_.size();
   fetch.node = links_[link].node;
   fetch.holder = links_[link].holder;
   fetch.link = link;
   fetch.read = read;
+  fetch.epoch = epoch;
   wire_of(link).allowance += kControlOfRead + kControlOfHash * order.blocks.size();
   fetch.order = std::move(order);
   fetch.begin = clock_.now();
-  by_read_[{link, read.value()}] = &fetch;
+  by_read_[{link, read.value(), epoch.value()}] = &fetch;
   return fetch;
 }
 
-FetchRecord* Model::find(std::size_t link, ReadId read) {
-  const auto found = by_read_.find({link, read.value()});
+FetchRecord& Model::begin_fetch(std::size_t link, ReadId read, FetchOrder order) {
+  return begin(link, read, kWholeRead, std::move(order));
+}
+
+FetchRecord& Model::begin_lease(std::size_t link, ReadId read, FetchOrder order) {
+  return begin(link, read, kLeaseItself, std::move(order));
+}
+
+FetchRecord& Model::begin_range(const FetchRecord& lease, EpochNumber epoch, FetchOrder order) {
+  FetchRecord& fetch = begin(lease.link, lease.read, epoch, std::move(order));
+  fetch.shares_lease = true;
+  fetch.begin = lease.begin;  // its blocks are those that the query found
+  fetch.leased = lease.leased;
+  fetch.leased_by = lease.leased_by;
+  fetch.lease_ends = lease.lease_ends;
+  return fetch;
+}
+
+FetchRecord* Model::find(std::size_t link, ReadContext context) {
+  const auto found = by_read_.find({link, context.read.value(), context.epoch.value()});
   return found == by_read_.end() ? nullptr : found->second;
+}
+
+std::vector<FetchRecord*> Model::all_of(std::size_t link, ReadId read) {
+  std::vector<FetchRecord*> all;
+  auto next = by_read_.lower_bound({link, read.value(), 0});
+  for (; next != by_read_.end() && is_of(next->first, link, read); ++next) {
+    all.push_back(next->second);
+  }
+  return all;
+}
+
+LaneRange Model::lanes_of(const FetchRecord& fetch) const noexcept {
+  return {fetch.order.lanes.begin, std::min(fetch.order.lanes.end, layout_->lanes())};
+}
+
+std::uint64_t Model::needed_bytes(const FetchRecord& fetch, std::uint64_t blocks) const noexcept {
+  const LaneRange lanes = lanes_of(fetch);
+  std::uint64_t bytes = 0;
+  for (std::uint32_t lane = lanes.begin; lane < lanes.end; ++lane) {
+    bytes += layout_->lane_bytes()[lane];
+  }
+  return bytes * blocks;
+}
+
+void Model::on_confirm_sent(std::size_t link, ReadId read, bool whole) {
+  for (FetchRecord* const fetch : all_of(link, read)) {
+    if (fetch->ended || fetch->epoch == kLeaseItself || fetch->shares_lease == whole) continue;
+    if (fetch->shares_lease && (fetch->confirm_sent || fetch->in_flight > 0)) continue;
+    const std::uint64_t a_block = needed_bytes(*fetch, 1);
+    if (fetch->shares_lease && (fetch->landed == 0 || fetch->landed % a_block != 0)) continue;
+    journal_.event("confirm of fetch {} sent", fetch->number);
+    fetch->confirm_sent = clock_.now();
+  }
 }
 
 void Model::check_place(const FetchRecord& fetch, const Slice& slice) {
@@ -71,7 +123,7 @@ void Model::on_post(RailRecord& rail, ReadContext context, const Slice& slice) {
     journal_.violate(8, fmt::format("a rail of link {} has {} bytes in flight, its window is {}",
                                     rail.link, rail.in_flight, rail.window));
   }
-  FetchRecord* fetch = find(rail.link, context.read);
+  FetchRecord* fetch = find(rail.link, context);
   if (fetch == nullptr || fetch->ended) {
     return journal_.violate(5, fmt::format("read {} of link {} posts a slice, but does not run",
                                            context.read.value(), rail.link));
@@ -111,7 +163,7 @@ void Model::check_served(const FetchRecord& fetch, const FetchRecord::Admitted& 
 
 void Model::on_landed(const RailRecord& rail, ReadContext context, const Slice& slice,
                       std::uint64_t from, std::uint64_t to) {
-  const FetchRecord* fetch = find(rail.link, context.read);
+  const FetchRecord* fetch = find(rail.link, context);
   if (fetch == nullptr) return;
   const auto admitted = fetch->admitted.find({slice.region.value(), slice.remote_offset});
   if (admitted == fetch->admitted.end()) {
@@ -127,7 +179,7 @@ void Model::on_outcome(RailRecord& rail, ReadContext context, const Slice& slice
                  slice.region.value(), slice.remote_offset,
                  outcome.ok() ? std::string_view("landed") : to_string(outcome.error().code()));
   rail.in_flight -= slice.length;
-  FetchRecord* fetch = find(rail.link, context.read);
+  FetchRecord* fetch = find(rail.link, context);
   if (fetch == nullptr) return;
   const FetchRecord::Place place(slice.region.value(), slice.remote_offset);
   --fetch->in_flight;
@@ -148,20 +200,20 @@ void Model::on_outcome(RailRecord& rail, ReadContext context, const Slice& slice
   if (admitted != fetch->admitted.end()) fetch->admitted.erase(admitted);
 }
 
-void Model::on_admit(std::size_t holder, SessionId session, ReadId read, RegionId region,
+void Model::on_admit(std::size_t holder, SessionId session, ReadContext context, RegionId region,
                      std::uint64_t offset, std::span<const std::byte> bytes) {
   const auto link = std::find_if(links_.begin(), links_.end(), [&](const LinkRecord& record) {
     return record.holder == holder && record.session == session;
   });
   FetchRecord* fetch = nullptr;
   if (link != links_.end()) {
-    fetch = find(static_cast<std::size_t>(link - links_.begin()), read);
+    fetch = find(static_cast<std::size_t>(link - links_.begin()), context);
   }
   if (fetch == nullptr) {
     return journal_.violate(5, fmt::format("read {} of session {} was admitted, but never began",
-                                           read.value(), session.value()));
+                                           context.read.value(), session.value()));
   }
-  const auto lease = leases_.find({fetch->link, read.value()});
+  const auto lease = leases_.find({fetch->link, context.read.value()});
   const bool live = lease != leases_.end() && clock_.now() < lease->second.ends &&
                     (!lease->second.over || clock_.now() <= *lease->second.over);
   if (!live) {
@@ -203,8 +255,7 @@ void Model::on_renewal(std::size_t link, ReadId read, Duration ttl) {
   // What has lapsed or was given back stays so.
   if (lease == leases_.end() || lease->second.over || clock_.now() >= lease->second.ends) return;
   lease->second.ends = std::max(lease->second.ends, clock_.now() + ttl);
-  FetchRecord* const fetch = find(link, read);
-  if (fetch != nullptr) fetch->lease_ends = lease->second.ends;
+  for (FetchRecord* const fetch : all_of(link, read)) fetch->lease_ends = lease->second.ends;
 }
 
 void Model::on_lease_over(std::size_t link, ReadId read, bool remembered) {

@@ -69,7 +69,17 @@ class Model {
   std::uint64_t region_bytes(std::size_t node, RegionId region) const;
 
   FetchRecord& begin_fetch(std::size_t link, ReadId read, FetchOrder order);
-  FetchRecord* find(std::size_t link, ReadId read);
+  /// A lease that is asked for by itself, and a read of some lanes under it.
+  FetchRecord& begin_lease(std::size_t link, ReadId read, FetchOrder order);
+  FetchRecord& begin_range(const FetchRecord& lease, EpochNumber epoch, FetchOrder order);
+  /// Who asked for the lease.
+  FetchRecord* find(std::size_t link, ReadId read) {
+    const auto first = by_read_.lower_bound({link, read.value(), 0});
+    return first != by_read_.end() && is_of(first->first, link, read) ? first->second : nullptr;
+  }
+  FetchRecord* find(std::size_t link, ReadContext context);
+  /// Everything that runs, or ran, under one lease.
+  std::vector<FetchRecord*> all_of(std::size_t link, ReadId read);
   /// How long after its deadline a fetch may end.
   void set_grace(Duration grace) noexcept { grace_ = grace; }
 
@@ -80,16 +90,21 @@ class Model {
   void on_outcome(RailRecord& rail, ReadContext context, const Slice& slice,
                   const Result<void>& outcome);
   // At the holder's gate: ObservingGate.
-  void on_admit(std::size_t holder, SessionId session, ReadId read, RegionId region,
+  void on_admit(std::size_t holder, SessionId session, ReadContext context, RegionId region,
                 std::uint64_t offset, std::span<const std::byte> bytes);
 
-  // On the control channel, at the holder's end: LinkEars.
+  // On the control channel, at the requester's end: LinkEars. Whose confirmation of a lease it is,
+  // nobody says: it counts for each read under it that has landed and waits for one.
+  void on_confirm_sent(std::size_t link, ReadId read, bool whole);
+  // At the holder's end.
   void on_query(std::size_t link, ReadId read, const HolderLease& lease);
   void on_renewal(std::size_t link, ReadId read, Duration ttl);
   /// `remembered`: also where there is no lease yet, so that its query comes too late.
   void on_lease_over(std::size_t link, ReadId read, bool remembered);
 
   // At the end: Driver.
+  void on_leased(FetchRecord& lease);
+  void on_lease_closed(const FetchRecord& lease);
   void on_success(FetchRecord& fetch, const BlockView& view);
   void on_failure(FetchRecord& fetch, const Error& error);
   /// The view must still be what it was (I1).
@@ -116,8 +131,15 @@ class Model {
   std::vector<std::map<std::uint32_t, Region>> regions_;
   std::deque<LinkRecord> links_;
   std::deque<FetchRecord> fetches_;
-  using ReadKey = std::pair<std::size_t, std::uint64_t>;  // link and read
-  std::map<ReadKey, FetchRecord*> by_read_;
+  using ReadKey = std::pair<std::size_t, std::uint64_t>;                   // link and read
+  using FetchKey = std::tuple<std::size_t, std::uint64_t, std::uint64_t>;  // and epoch
+  static bool is_of(const FetchKey& key, std::size_t link, ReadId read) noexcept {
+    return std::get<0>(key) == link && std::get<1>(key) == read.value();
+  }
+  FetchRecord& begin(std::size_t link, ReadId read, EpochNumber epoch, FetchOrder order);
+  LaneRange lanes_of(const FetchRecord& fetch) const noexcept;
+  std::uint64_t needed_bytes(const FetchRecord& fetch, std::uint64_t blocks) const noexcept;
+  std::map<FetchKey, FetchRecord*> by_read_;
   std::map<ReadKey, HolderLease> leases_;
 };
 

@@ -14,7 +14,17 @@ void Model::check_ended(FetchRecord& fetch) {
     journal_.violate(8, fmt::format("fetch {} ended {} ns after its deadline", fetch.number,
                                     (clock_.now() - fetch.order.deadline).count()));
   }
-  check_lease_left(fetch);
+  if (!fetch.shares_lease) check_lease_left(fetch);
+}
+
+void Model::on_leased(FetchRecord& lease) {
+  journal_.event("fetch {} has its lease", lease.number);
+  lease.ended = true;
+}
+
+void Model::on_lease_closed(const FetchRecord& lease) {
+  journal_.event("fetch {} has closed its lease", lease.number);
+  check_lease_left(lease);
 }
 
 void Model::check_lease_left(const FetchRecord& fetch) {
@@ -80,7 +90,7 @@ void Model::check_lease(const FetchRecord& fetch) {
 }
 
 void Model::check_counts(const FetchRecord& fetch, const BlockView& view) {
-  const std::uint64_t needed = view.blocks() * layout_->block_bytes();
+  const std::uint64_t needed = needed_bytes(fetch, view.blocks());
   std::uint64_t posted = 0;
   for (const auto& [place, slice] : fetch.posted) posted += slice.bytes;
   if (fetch.in_flight > 0) {
@@ -96,9 +106,10 @@ void Model::check_counts(const FetchRecord& fetch, const BlockView& view) {
 
 void Model::check_chunks(const FetchRecord& fetch, const BlockView& view) {
   // The segments of a chunk leave no gaps, so chunks are what their segments add up to.
+  const LaneRange lanes = lanes_of(fetch);
   std::map<const std::byte*, const std::byte*> ends;
   for (std::uint32_t block = 0; block < view.blocks(); ++block) {
-    for (std::uint32_t lane = 0; lane < layout_->lanes(); ++lane) {
+    for (std::uint32_t lane = lanes.begin; lane < lanes.end; ++lane) {
       const auto segment = view.segment(block, lane);
       ends.emplace(segment.data(), segment.data() + segment.size());
     }
@@ -122,6 +133,7 @@ void Model::check_chunks(const FetchRecord& fetch, const BlockView& view) {
 }
 
 void Model::check_view(const FetchRecord& fetch, const BlockView& view) {
+  const LaneRange lanes = lanes_of(fetch);
   const HeldContent& held = content(fetch.holder);
   const TimePoint leased_until = fetch.leased ? fetch.leased_by : clock_.now();
   const TimePoint leased_from = fetch.leased.value_or(fetch.begin);
@@ -131,7 +143,7 @@ void Model::check_view(const FetchRecord& fetch, const BlockView& view) {
     const auto versions = held.current_between(block, corrupt ? fetch.begin : leased_from,
                                                corrupt ? clock_.now() : leased_until);
     const auto is_all = [&](std::uint32_t version) {
-      for (std::uint32_t lane = 0; lane < layout_->lanes(); ++lane) {
+      for (std::uint32_t lane = lanes.begin; lane < lanes.end; ++lane) {
         if (!held.matches(view.segment(position, lane), block, version, lane)) return false;
       }
       return true;

@@ -8,7 +8,7 @@ Result<PinnedBytes> ObservingGate::admit(SessionId session, ReadContext context,
                                          std::uint64_t offset, std::uint64_t length) {
   auto admitted = inner_.admit(session, context, region, offset, length);
   if (admitted) {
-    model_.on_admit(node_, session, context.read, region, offset, admitted->bytes);
+    model_.on_admit(node_, session, context, region, offset, admitted->bytes);
   }
   return admitted;
 }

@@ -25,6 +25,12 @@ Task<Result<void>> ScriptedOwner::confirm_and_release(ReadId read, TimePoint dea
   co_return result;
 }
 
+Task<Result<void>> ScriptedOwner::confirm(ReadId read, TimePoint deadline) {
+  ++confirms_to_keep;
+  auto result = co_await confirm_and_release(read, deadline);
+  co_return result;
+}
+
 Task<Result<void>> ScriptedOwner::quiesce(ReadId, TimePoint deadline) {
   ++quiesces;
   auto result = co_await answer(quiesce_answer, deadline);

@@ -38,6 +38,7 @@ class ScriptedOwner final : public Owner {
   std::size_t leases() const noexcept { return leased_.size(); }
 
   Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) override;
+  Task<Result<void>> confirm(ReadId read, TimePoint deadline) override;
   Task<Result<void>> quiesce(ReadId read, TimePoint deadline) override;
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
 
@@ -47,7 +48,8 @@ class ScriptedOwner final : public Owner {
   /// Called when asked, before the answer's delay.
   std::function<void()> on_confirm;
 
-  std::size_t confirms = 0;
+  std::size_t confirms = 0;          // of both kinds
+  std::size_t confirms_to_keep = 0;  // those that keep the lease
   std::size_t quiesces = 0;
   std::size_t releases = 0;
 

@@ -63,8 +63,8 @@ struct ChannelPrefaceAnswer {
 
 enum class RequestKind : std::uint32_t { kRead = 1, kCancel = 2 };
 
-/// READ asks for [offset, offset + length) of a region. CANCEL ends all READs of its read that were
-/// sent before it; of its fields only `read` counts, the rest is zero.
+/// READ asks for [offset, offset + length) of a region. CANCEL ends all READs of its read and epoch
+/// that were sent before it, or of every epoch where it names none (0). The rest of it is zero.
 struct Request {
   RequestKind kind = RequestKind::kRead;
   RegionId region;

@@ -43,19 +43,22 @@ void InFlight::end(OpKey key, Result<void> outcome) noexcept {
   ended.sink->on_outcome(ended.slice, std::move(outcome));
 }
 
-std::vector<ReadId> InFlight::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {
-  std::vector<ReadId> reads;
+std::vector<ReadContext> InFlight::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {
+  std::vector<ReadContext> contexts;
   const std::size_t before = given_up.size();
   ops_.for_each([&](OpKey, PostedSlice& op) {
     if (op.sink != &sink || op.discard) return;
     op.discard = true;
     given_up.push_back(op.slice);
-    if (std::find(reads.begin(), reads.end(), op.context.read) == reads.end()) {
-      reads.push_back(op.context.read);
+    if (std::find(contexts.begin(), contexts.end(), op.context) == contexts.end()) {
+      contexts.push_back(op.context);
     }
   });
   ops_.for_each([&](OpKey, PostedSlice& op) {
-    if (std::find(reads.begin(), reads.end(), op.context.read) != reads.end()) op.cancelled = true;
+    const bool may_end = std::any_of(contexts.begin(), contexts.end(), [&](const auto& context) {
+      return context.read == op.context.read;
+    });
+    if (may_end) op.cancelled = true;
   });
   std::erase_if(waiting_, [&](const PostedSlice& waiting) {
     if (waiting.sink != &sink) return false;
@@ -64,7 +67,7 @@ std::vector<ReadId> InFlight::give_up(const SliceSink& sink, std::vector<Slice>&
     return true;
   });
   live_ -= static_cast<std::uint32_t>(given_up.size() - before);
-  return reads;
+  return contexts;
 }
 
 void InFlight::end_all(const Error& error) {

@@ -47,9 +47,10 @@ class InFlight {
   void end(OpKey key, Result<void> outcome) noexcept;
 
   /// Gives up all of the sink's slices: their bytes are dropped from now on. Adds them to
-  /// `given_up`; the caller tells the sink, once it has told the holder. Returns the reads to be
-  /// cancelled there, which ends slices of other sinks as well where they are of the same read.
-  std::vector<ReadId> give_up(const SliceSink& sink, std::vector<Slice>& given_up);
+  /// `given_up`; the caller tells the sink, once it has told the holder. Returns what is to be
+  /// cancelled there. A holder may end other slices of the same read as well, which are flushed
+  /// then: one that looks at no epochs does.
+  std::vector<ReadContext> give_up(const SliceSink& sink, std::vector<Slice>& given_up);
 
   /// All slices have this outcome.
   void end_all(const Error& error);

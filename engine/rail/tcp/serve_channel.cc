@@ -83,7 +83,7 @@ Result<void> ServeChannel::take(std::size_t count) {
 
 Result<void> ServeChannel::accept(const Request& request) {
   if (request.kind == RequestKind::kCancel) {
-    cancel(request.read);
+    cancel(request);
     return ok_result();
   }
   if (queue_.size() >= kMaxQueuedReads) {
@@ -97,10 +97,15 @@ Result<void> ServeChannel::accept(const Request& request) {
   return ok_result();
 }
 
-void ServeChannel::cancel(ReadId read) noexcept {
-  if (serving_ && serving_->read == read) serving_->cancelled = true;
+void ServeChannel::cancel(const Request& request) noexcept {
+  const auto meant = [&request](ReadId read, EpochNumber epoch) {
+    return read == request.read && (request.epoch.value() == 0 || epoch == request.epoch);
+  };
+  if (serving_ && meant(serving_->context.read, serving_->context.epoch)) {
+    serving_->cancelled = true;
+  }
   for (Queued& queued : queue_) {
-    if (queued.request.read == read) queued.cancelled = true;
+    if (meant(queued.request.read, queued.request.epoch)) queued.cancelled = true;
   }
 }
 
@@ -192,7 +197,7 @@ void ServeChannel::start(const Queued& next) {
   CORAIL_CHECK(admitted->bytes.size() == next.request.length, "a gate admitted other bytes");
   serving_.emplace();
   serving_->op = next.request.op;
-  serving_->read = next.request.read;
+  serving_->context = context;
   serving_->bytes = std::move(admitted).value();
 }
 

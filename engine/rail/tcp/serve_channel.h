@@ -46,7 +46,7 @@ class ServeChannel {
   };
   struct Serving {
     OpKey op;
-    ReadId read;
+    ReadContext context;
     PinnedBytes bytes;
     std::uint64_t sent = 0;
     bool cancelled = false;
@@ -59,7 +59,7 @@ class ServeChannel {
   void watch_for_stall();
   Result<void> take(std::size_t count);
   Result<void> accept(const Request& request);
-  void cancel(ReadId read) noexcept;
+  void cancel(const Request& request) noexcept;
   void fill_batch();
   void start(const Queued& next);
   void add_data();

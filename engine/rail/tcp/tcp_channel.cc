@@ -36,10 +36,11 @@ void TcpChannel::post(const PostedSlice& posted) {
 }
 
 void TcpChannel::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {
-  for (const ReadId read : slices_.give_up(sink, given_up)) {
+  for (const ReadContext& context : slices_.give_up(sink, given_up)) {
     Request cancel;
     cancel.kind = RequestKind::kCancel;
-    cancel.read = read;
+    cancel.read = context.read;
+    cancel.epoch = context.epoch;
     request(cancel);
   }
 }
