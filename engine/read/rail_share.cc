@@ -290,6 +290,8 @@ void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
     settled = post_again(slice, progress.reposts);
   }
   if (!settled) unlanded_.push_back({slice.tag, slice.length});
+  // The rail would ask once more to learn it, behind what others of its thread receive meanwhile.
+  if (!read_.retry && read_.cursor.remaining() == 0) exhausted_ = true;
   if (in_flight_.empty() || failure_) changed_.notify();
 }
 
