@@ -41,7 +41,7 @@ class Node::Impl {
         clock_(clock),
         random_(random),
         home_(callers != nullptr ? std::make_unique<Executor>("home", *callers)
-                                 : std::make_unique<Executor>("home")),
+                                 : std::make_unique<Executor>("home", brief_thread())),
         identity_{NodeId(random.next()), BootId(random.next()), options_.name},
         connects_ended_(home_->asio_executor()),
         scope_(home_->asio_executor()) {}
