@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace corail::bench {
 namespace {
@@ -66,6 +67,16 @@ class BigReader {
   std::thread thread_;
 };
 
+/// Notes how long it took if all of it was beside one big read.
+template <typename Take>
+Result<void> time_beside(const BigReader& big, std::vector<double>& times, const Take& take) {
+  const std::uint64_t before = big.running();
+  const Result<Duration> took = take();
+  if (!took.ok()) return took.error();
+  if (before != 0 && big.running() == before) times.push_back(milliseconds(*took));
+  return ok_result();
+}
+
 /// Clock ticks of user and system time, fields 14 and 15; the name in field 2 may have blanks.
 std::optional<std::uint64_t> used_ticks() {
   std::ifstream file("/proc/self/stat");
@@ -111,11 +122,11 @@ Result<BesideBig> measure_beside_big(LatencyPair& pair, std::uint32_t samples) {
   }
   BigReader big(pair);
   while (times.beside_ms.size() < samples && !big.failed()) {
-    const std::uint64_t before = big.running();
-    const auto took = pair.fetch_small();
-    if (!took.ok()) return took.error();
-    const bool beside = before != 0 && big.running() == before;
-    if (beside) times.beside_ms.push_back(milliseconds(*took));
+    auto measured = time_beside(big, times.beside_ms, [&pair] { return pair.fetch_small(); });
+    if (measured.ok()) {
+      measured = time_beside(big, times.exchange_beside_ms, [&pair] { return pair.exchange(); });
+    }
+    if (!measured.ok()) return measured.error();
   }
   const auto read = big.end();
   if (!read.ok()) return read.error();

@@ -16,10 +16,12 @@ struct Alternating {
 Result<Alternating> measure_alternating(LatencyPair& pair, std::uint32_t samples);
 
 /// Times in ms of small reads with nothing beside them, and of those that began and ended while a
-/// big one was running.
+/// big one was running. The plain exchanges in turns with the latter tell what the machine's cores
+/// and its scheduler have to do with it.
 struct BesideBig {
   std::vector<double> alone_ms;
   std::vector<double> beside_ms;
+  std::vector<double> exchange_beside_ms;
   std::uint64_t big_reads = 0;
 };
 Result<BesideBig> measure_beside_big(LatencyPair& pair, std::uint32_t samples);

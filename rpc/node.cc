@@ -40,7 +40,7 @@ class Node::Impl {
         clock_(clock),
         random_(random),
         home_(callers != nullptr ? std::make_unique<Executor>("home", *callers)
-                                 : std::make_unique<Executor>("home")),
+                                 : std::make_unique<Executor>("home", brief_thread())),
         budget_(make_node_budget(home_->asio_executor(), clock, options_)),
         identity_{NodeId(random.next()), BootId(random.next()), options_.name},
         connects_ended_(home_->asio_executor()),

@@ -2,9 +2,13 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <asio/post.hpp>
+#include <chrono>
+#include <cstdint>
 #include <system_error>
 #include <utility>
 
@@ -38,6 +42,31 @@ void use_cpus(const std::string& name, const std::vector<int>& cpus) {
     log(LogLevel::kWarning, "executor {} runs on any CPU: the ones asked for were refused ({})",
         name, std::generic_category().message(error));
   }
+}
+
+/// struct sched_attr of the kernel, which glibc does not have before 2.41.
+struct SchedulingWish {
+  std::uint32_t size = sizeof(SchedulingWish);
+  std::uint32_t policy = SCHED_OTHER;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime_ns = 0;
+  std::uint64_t deadline_ns = 0;
+  std::uint64_t period_ns = 0;
+};
+
+void ask_for_slice(Duration slice) noexcept {
+  if (slice <= Duration::zero()) return;
+  SchedulingWish wish;
+  const long known = ::syscall(SYS_sched_getattr, 0, &wish, sizeof wish, 0U);
+  // Somebody who made this a real-time thread has his reasons.
+  if (known != 0 || wish.policy != SCHED_OTHER) return;
+  wish.size = sizeof wish;
+  wish.runtime_ns = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(slice).count());
+  // Only a wish: where it is refused, or forbidden, the thread works as well.
+  ::syscall(SYS_sched_setattr, 0, &wish, 0U);
 }
 
 }  // namespace
@@ -113,6 +142,7 @@ void Executor::wake() {
 void Executor::run_thread() noexcept {
   ::pthread_setname_np(::pthread_self(), name_.substr(0, kMaxThreadName).c_str());
   use_cpus(name_, options_.cpus);
+  ask_for_slice(options_.slice);
   context_.run();
 }
 

@@ -3,6 +3,7 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -15,12 +16,29 @@
 
 namespace corail {
 
+/// For threads that answer or hand on, and are through in microseconds.
+inline constexpr Duration kBriefSlice = std::chrono::microseconds(100);
+/// For threads that move bytes: the next one on the core need not wait for longer, and their caches
+/// outlive it.
+inline constexpr Duration kBulkSlice = std::chrono::microseconds(500);
+
 struct ExecutorOptions {
   /// How long to go on polling after the last completion before sleeping. 0: sleep at once.
   Duration spin{0};
   /// The CPUs on which the thread may run; empty: any. A set, never a single core by policy.
   std::vector<int> cpus;
+  /// How long the thread wants to run at a stretch where threads share a core, 0.1 to 100 ms; 0: as
+  /// the system likes. The shorter, the sooner the scheduler lets it run once it is woken, though
+  /// not more in all. A system that knows no such wish (Linux before 6.12) does as it likes.
+  Duration slice = kBulkSlice;
 };
+
+/// Options of a thread that wants a brief slice.
+inline ExecutorOptions brief_thread() {
+  ExecutorOptions options;
+  options.slice = kBriefSlice;
+  return options;
+}
 
 /// One thread's worth of work: an io_context and the pollers that are asked between its handlers.
 ///

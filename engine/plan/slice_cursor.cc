@@ -8,7 +8,13 @@ namespace corail {
 
 SliceCursor::SliceCursor(const BlockPlan& plan, std::uint64_t max_slice, std::uint64_t floor,
                          std::uint32_t rails)
-    : plan_(plan), max_slice_(max_slice), floor_(std::min(floor, max_slice)), rails_(rails) {
+    : plan_(plan),
+      max_slice_(max_slice),
+      floor_(std::min(floor, max_slice)),
+      rails_(rails),
+      even_share_(plan.total_bytes() <= rails_ * floor_ * kEvenShareFloors
+                      ? (plan.total_bytes() + rails_ - 1) / rails_
+                      : 0) {
   CORAIL_CHECK(floor_ > 0 && rails > 0, "a slice cursor needs slices of a byte and a rail");
 }
 
@@ -23,8 +29,8 @@ std::optional<SliceCursor::Cut> SliceCursor::take(std::uint64_t rail_limit) noex
     if (from >= plan_.total_bytes()) return std::nullopt;
     const BlockPlan::Span* span = &spans[span_guess_.load(std::memory_order_relaxed)];
     if (from - span->linear >= span->length) span = &plan_.span_at(from);
-    const std::uint64_t share =
-        std::clamp((plan_.total_bytes() - from) / rails_, floor_, max_slice_);
+    const std::uint64_t share = std::clamp(
+        std::max((plan_.total_bytes() - from) / rails_, even_share_), floor_, max_slice_);
     const std::uint64_t end = plan_.cut_in(*span, from, std::min(share, most), most);
     if (!next_.compare_exchange_weak(from, end, std::memory_order_relaxed)) continue;
     auto ahead = static_cast<std::size_t>(span - spans.data());

@@ -13,6 +13,11 @@ namespace corail {
 /// Below this, the last slices of a read shrink no further.
 inline constexpr std::uint64_t kSliceFloorBytes = 256 * kKiB;
 
+/// A read of no more than so many floors for each rail is cut into equal slices, one a rail: a
+/// second one would cost a rail another round trip to the holder, which is more than the wait for a
+/// slow rail with so few bytes.
+inline constexpr std::uint64_t kEvenShareFloors = 3;
+
 /// Hands the plan's linear space out in slices, each byte once: one atomic, any thread, no waiting.
 /// Slices are cut lazily, so a rail takes more by being faster. The last ones shrink, so that no
 /// rail waits long for a slow one at the end. Owned by the read; the plan must outlive it.
@@ -32,7 +37,7 @@ class SliceCursor {
 
   /// The next slice, of at most min(max_slice, rail_limit) bytes, or nothing when all were taken.
   /// It ends on a segment border unless a segment is larger than that. Towards the end it wants
-  /// clamp(remaining / rails, floor, max_slice) only.
+  /// clamp(remaining / rails, floor, max_slice) only, or an even share where the read is small.
   std::optional<Cut> take(std::uint64_t rail_limit) noexcept;
 
   /// Bytes that nobody has taken yet.
@@ -43,6 +48,7 @@ class SliceCursor {
   const std::uint64_t max_slice_;
   const std::uint64_t floor_;
   const std::uint64_t rails_;
+  const std::uint64_t even_share_;          // 0: the read is not small
   std::atomic<std::uint64_t> next_{0};      // first byte that is still there to take
   std::atomic<std::size_t> span_guess_{0};  // where it may lie; a hint only
 };

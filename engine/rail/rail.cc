@@ -14,6 +14,15 @@ namespace corail {
 
 /// Slices handed to the transport in one call, at most (I8).
 constexpr std::size_t kMaxPostBatch = 16;
+/// What a share posts before it is the next one's turn, but for the slice that ends the turn, which
+/// is posted whole. Small slices go out several at a time so.
+constexpr std::uint64_t kTurnBytes = 256 * kKiB;
+/// What a share that has nothing in flight may post although the others fill the window.
+constexpr std::uint64_t kAssuredSliceBytes = kMiB;
+/// The part of the window by which all such slices together may exceed it (contract 3).
+constexpr std::uint64_t kWindowParts = 8;
+/// Slots for slices that shares which have something in flight leave to those that have nothing.
+constexpr std::size_t kAssuredSlots = 16;
 
 void Rail::Attachment::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
   Rail& rail = rail_;
@@ -29,7 +38,7 @@ void Rail::Attachment::on_outcome(const Slice& slice, Result<void> outcome) noex
   // counts as having the slice, because the outcome is what tells it of a loss.
   rail.judge(outcome);
   --slices_in_flight_;
-  dry_ = false;
+  rail.back_in_turn(*this);
   // Posting from inside an outcome would re-enter the transport: the pump runs later, once per
   // batch.
   rail.schedule_pump();
@@ -84,24 +93,31 @@ Result<void> Rail::attach(SliceSource& source) {
         .on_rail(name_);
   }
   auto attachment = std::make_unique<Attachment>(*this, source);
-  // A new share comes next, but has no claim to what the others got before it. What they have in
-  // flight they do not have yet.
-  if (!attachments_.empty()) {
-    const auto got = [](const auto& other) { return other->turn_bytes_ - other->bytes_in_flight_; };
-    const auto least =
-        std::min_element(attachments_.begin(), attachments_.end(),
-                         [&](const auto& a, const auto& b) { return got(a) < got(b); });
-    attachment->turn_bytes_ = got(*least);
-  }
+  join_turns(*attachment);
   attachments_.push_back(std::move(attachment));
   pump();
   return ok_result();
 }
 
+void Rail::join_turns(Attachment& attachment) const noexcept {
+  const auto got = [](const Attachment& of) { return of.turn_bytes_ - of.bytes_in_flight_; };
+  std::optional<std::uint64_t> least;
+  for (const auto& other : attachments_) {
+    if (other.get() == &attachment || other->dry_ || other->source_ == nullptr) continue;
+    least = std::min(least.value_or(got(*other)), got(*other));
+  }
+  const std::uint64_t joins_at = least ? *least + attachment.bytes_in_flight_ : last_turn_;
+  attachment.turn_bytes_ = std::max(attachment.turn_bytes_, joins_at);
+}
+
+void Rail::back_in_turn(Attachment& attachment) const noexcept {
+  if (std::exchange(attachment.dry_, false)) join_turns(attachment);
+}
+
 void Rail::ask_again(SliceSource& source) {
   Attachment* attachment = find(source);
   CORAIL_CHECK(attachment != nullptr, "only an attached share is asked");
-  attachment->dry_ = false;
+  back_in_turn(*attachment);
   schedule_pump();
 }
 
@@ -157,7 +173,7 @@ Rail::Attachment* Rail::next_in_turn() const noexcept {
   Attachment* chosen = nullptr;
   if (port_place_.waiting()) return chosen;
   for (const auto& attachment : attachments_) {
-    if (attachment->dry_ || attachment->source_ == nullptr) continue;
+    if (attachment->dry_ || attachment->source_ == nullptr || room_for(*attachment) == 0) continue;
     if (chosen == nullptr || attachment->turn_bytes_ < chosen->turn_bytes_) {
       chosen = attachment.get();
     }
@@ -169,18 +185,27 @@ std::uint64_t Rail::whole_slice() const noexcept {
   return std::min({window_.slice_bytes(), capabilities().max_slice_bytes, port_place_.most()});
 }
 
-bool Rail::has_room() const noexcept {
-  if (posted_.empty()) return true;
-  if (posted_.size() >= capabilities().max_slices) return false;
+std::uint64_t Rail::room_for(const Attachment& attachment) const noexcept {
+  const std::uint64_t whole = whole_slice();
+  if (posted_.empty()) return whole;
   // One slice is the probe; the others wait for what becomes of it.
-  if (health_.breaker() == BreakerState::kHalfOpen) return false;
+  if (health_.breaker() == BreakerState::kHalfOpen) return 0;
+  const bool idle = attachment.slices_in_flight_ == 0;
+  const std::size_t slots = capabilities().max_slices;
+  if (posted_.size() + (idle ? 0 : std::min(kAssuredSlots, slots / 4)) >= slots) return 0;
   // Only for a whole slice: a window that is nearly full would cut crumbs.
-  return bytes_in_flight_ + whole_slice() <= window_.bytes();
+  const std::uint64_t window = window_.bytes();
+  if (bytes_in_flight_ + whole <= window) return whole;
+  // A small read would otherwise wait for as much as large ones have in flight. The peer serves
+  // reads in turns, so a slice of its own is all that it needs there.
+  const std::uint64_t beyond = window / kWindowParts;
+  const std::uint64_t assured = std::min({whole, kAssuredSliceBytes, beyond});
+  return idle && bytes_in_flight_ + assured <= window + beyond ? assured : 0;
 }
 
 void Rail::pump() {
-  while (!condemned_ && has_room()) {
-    Attachment* attachment = next_in_turn();
+  while (!condemned_) {
+    Attachment* const attachment = next_in_turn();
     if (attachment == nullptr) break;
     post_batch(*attachment);
   }
@@ -190,14 +215,18 @@ void Rail::pump() {
 void Rail::post_batch(Attachment& attachment) {
   const TimePoint begin = machine_now();
   const TimePoint now = clock_.now();
-  const std::uint64_t limit = whole_slice();
   std::array<Slice, kMaxPostBatch> batch;
   std::size_t count = 0;
-  // Shares take turns by bytes; alone on the rail, one share fills whole batches.
-  const std::size_t most = attachments_.size() == 1 ? batch.size() : 1;
-  // The window first: what is reserved of the port's budget is kept from other rails.
-  while (count < most && has_room() && port_place_.reserve(limit)) {
-    const std::optional<Slice> slice = attachment.source_->next(limit);
+  // Whoever comes next has had the least, so that two shares which always have slices are never
+  // further apart than a turn and a slice.
+  const std::uint64_t turn_ends = attachment.turn_bytes_ + kTurnBytes;
+  const bool alone = attachments_.size() == 1;
+  last_turn_ = std::max(last_turn_, attachment.turn_bytes_);
+  while (count < batch.size() && (alone || attachment.turn_bytes_ < turn_ends)) {
+    const std::uint64_t room = room_for(attachment);
+    // The window first: what is reserved of the port's budget is kept from other rails.
+    if (room == 0 || !port_place_.reserve(room)) break;
+    const std::optional<Slice> slice = attachment.source_->next(room);
     if (!slice) {
       attachment.dry_ = true;
       break;

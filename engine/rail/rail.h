@@ -15,8 +15,8 @@
 #include "engine/exec/task_scope.h"
 #include "engine/rail/health.h"
 #include "engine/rail/landing_window.h"
-#include "engine/rail/posted_slices.h"
 #include "engine/rail/port_budget.h"
+#include "engine/rail/posted_slices.h"
 #include "engine/rail/rail_options.h"
 #include "engine/rail/rail_status.h"
 #include "engine/rail/slice_source.h"
@@ -33,8 +33,9 @@ struct RailCounters {
 };
 
 /// One path: a local port x a peer's port, with its transport and its window. Reads attach their
-/// shares; the rail pulls slices from them as the window frees up, in turns of equal bytes, so that
-/// a small read does not wait behind a big one.
+/// shares; the rail pulls slices from them as the window frees up, in turns of equal bytes. A share
+/// with nothing in flight may post a small slice even while others fill the window, so that a small
+/// read does not wait behind a big one.
 ///
 /// A rail that fails takes no new shares, waits for those it has to end, and is rebuilt with a
 /// fresh transport as soon as its breaker lets it. The watchdog fails it, too, once its oldest
@@ -119,9 +120,14 @@ class Rail {
   // Posting: rail.cc.
   Attachment* find(const SliceSource& source) const noexcept;
   void forget(const Attachment& attachment);
+  /// Whoever is new, or had nothing to post for a while, comes next, but has no claim to what the
+  /// others got before. What they have in flight they do not have yet.
+  void join_turns(Attachment& attachment) const noexcept;
+  void back_in_turn(Attachment& attachment) const noexcept;
   Attachment* next_in_turn() const noexcept;
   std::uint64_t whole_slice() const noexcept;
-  bool has_room() const noexcept;
+  /// The longest slice that the share may post now; 0: none.
+  std::uint64_t room_for(const Attachment& attachment) const noexcept;
   void schedule_pump();
   void pump();
   void post_batch(Attachment& attachment);
@@ -166,6 +172,7 @@ class Rail {
   PostedSlices posted_;
   RailCounters counters_;
   std::uint64_t bytes_in_flight_ = 0;
+  std::uint64_t last_turn_ = 0;  // where the last turn began, in the shares' turn bytes
   bool pump_scheduled_ = false;
   bool lost_ = false;               // this generation: it drains
   bool condemned_ = false;          // likewise: nothing more is posted on it

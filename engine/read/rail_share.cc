@@ -82,39 +82,6 @@ bool RailShare::give_back() {
   return true;
 }
 
-Task<void> RailShare::make_quiescent() {
-  // The ladder of contract 4: wait, fence, close.
-  const TimePoint deadline = clock_.now() + fence_deadline_;
-  if (!rail_.capabilities().fence_is_local) {
-    // A fence would flush the other reads' slices as well. The window is small, so what is in it
-    // has mostly landed by then.
-    co_await wait_for_outcomes(clock_.now() + fence_deadline_ / 2);
-    if (in_flight_.empty()) co_return;
-  }
-  auto fenced = co_await rail_.fence(*this, deadline);
-  if (fenced) co_return;
-  // Without the device nothing of it writes any more. Closing gives every slice its outcome, and is
-  // waited for as long as a fence.
-  rail_.give_up(fenced.error());
-  co_await wait_for_outcomes(clock_.now() + fence_deadline_);
-  if (!in_flight_.empty()) {
-    ++errors_;
-    stuck_ = std::move(fenced).error().at(Stage::kWait);
-  }
-}
-
-Task<void> RailShare::wait_for_outcomes(TimePoint until) {
-  bool expired = false;
-  const auto timer = clock_.make_timer(rail_.executor());
-  timer->wait_until(until, [this, &expired](bool) {
-    expired = true;
-    changed_.notify();
-  });
-  while (!in_flight_.empty() && !expired) {
-    co_await changed_.wait();
-  }
-}
-
 void RailShare::stop_requested() {
   if (running_) changed_.notify();
 }
@@ -165,10 +132,7 @@ bool RailShare::has_fair_part() const noexcept {
 std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   if (giving_up()) return std::nullopt;
   if (!flushed_.empty()) {
-    const Flushed again = flushed_.back();
-    flushed_.pop_back();
-    started(again.slice, again.reposts + 1);
-    return again.slice;
+    return next_flushed(max_bytes);
   }
   if (has_fair_part()) return std::nullopt;
   const std::optional<SliceCursor::Cut> cut = take(max_bytes);
@@ -188,6 +152,24 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.tag = cut->linear;
   started(slice, 0);
   if (read_.rails > 1 && !read_.may_give_back && read_.cursor.remaining() == 0) read_.wake();
+  return slice;
+}
+
+Slice RailShare::next_flushed(std::uint64_t max_bytes) noexcept {
+  Flushed& again = flushed_.back();
+  Slice slice = again.slice;
+  const std::uint32_t reposts = again.reposts + 1;
+  if (slice.length <= max_bytes) {
+    flushed_.pop_back();
+  } else {
+    // There is less room than when it was cut.
+    slice.length = max_bytes;
+    again.slice.tag += max_bytes;
+    again.slice.remote_offset += max_bytes;
+    again.slice.destination += max_bytes;
+    again.slice.length -= max_bytes;
+  }
+  started(slice, reposts);
   return slice;
 }
 
@@ -298,6 +280,8 @@ void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
     settled = post_again(slice, progress.reposts);
   }
   if (!settled) unlanded_.push_back({slice.tag, slice.length});
+  // The rail would ask once more to learn it, behind what others of its thread receive meanwhile.
+  if (!read_.retry && read_.cursor.remaining() == 0) exhausted_ = true;
   if (in_flight_.empty() || failure_) changed_.notify();
 }
 

@@ -91,6 +91,7 @@ class RailShare final : public SliceSource {
   Task<void> pull();
   Result<void> conclude();
   bool give_back();
+  Slice next_flushed(std::uint64_t max_bytes) noexcept;
   std::optional<SliceCursor::Cut> take(std::uint64_t max_bytes) noexcept;
   void started(const Slice& slice, std::uint32_t reposts);
   Progress ended(const Slice& slice) noexcept;

@@ -1,6 +1,12 @@
 #include "engine/exec/executor.h"
 
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -227,6 +233,32 @@ BOOST_AUTO_TEST_CASE(unusable_cpus_are_no_failure) {
   executor.stop();
   set_log_level(LogLevel::kWarning);
   BOOST_TEST(ran);
+}
+
+/// The slice that this thread has asked for, in ns; 0: none, or the system knows no such wish.
+std::uint64_t own_slice_ns() {
+  // struct sched_attr: the slice is its fourth field of 64 bits.
+  std::array<std::uint64_t, 6> attributes{};
+  const long got = ::syscall(SYS_sched_getattr, 0, attributes.data(), sizeof attributes, 0U);
+  return got == 0 ? attributes[3] : 0;
+}
+
+BOOST_AUTO_TEST_CASE(a_thread_asks_for_its_slice_and_keeps_the_rest) {
+  Executor executor("brief", brief_thread());
+  executor.start();
+  const int nice_here = ::getpriority(PRIO_PROCESS, 0);
+  int nice_there = -1;
+  std::uint64_t slice = 0;
+  on_executor(executor, [&] {
+    nice_there = ::getpriority(PRIO_PROCESS, 0);
+    slice = own_slice_ns();
+  });
+  executor.stop();
+  BOOST_TEST(nice_there == nice_here);
+  // Before Linux 6.12 the wish is not kept.
+  const bool as_asked = slice == 100'000U;
+  BOOST_TEST((as_asked || slice == 0U), "the slice is " << slice << " ns");
+  BOOST_TEST_MESSAGE("this system gives " << slice << " ns");
 }
 
 BOOST_AUTO_TEST_CASE(forgetting_a_poller_ends_the_process) {

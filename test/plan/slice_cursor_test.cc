@@ -138,6 +138,13 @@ BOOST_AUTO_TEST_CASE(the_last_slices_shrink_to_the_floor) {
   BOOST_TEST(slices <= 4U + 8 * 4);
 }
 
+BOOST_AUTO_TEST_CASE(a_small_read_is_cut_once_for_each_rail) {
+  const BlockPlan plan = four_mib(4096);
+  SliceCursor cursor(plan, 4 * kMiB, 512 * kKiB, 4);
+  for (int i = 0; i < 4; ++i) BOOST_TEST(cursor.take(kGiB)->length == kMiB);
+  BOOST_TEST(!cursor.take(kGiB).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(shrinking_cuts_no_segment_that_a_slice_could_hold) {
   const BlockPlan plan = four_mib(512 * 1024);
   SliceCursor cursor(plan, kMiB, 64 * kKiB, 4);

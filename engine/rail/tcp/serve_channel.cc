@@ -23,7 +23,8 @@ ServeChannel::ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_exec
       clock_(clock),
       stall_timer_(clock.make_timer(executor)),
       scope_(executor),
-      queue_changed_(executor) {}
+      queue_changed_(executor),
+      queue_(options.frame_bytes) {}
 
 void ServeChannel::close() noexcept {
   socket_->close();
@@ -40,7 +41,7 @@ Task<void> ServeChannel::run() {
   close();
   co_await scope_.join();
   batch_.clear();
-  serving_.reset();
+  queue_.clear();
 }
 
 Task<void> ServeChannel::read_requests() {
@@ -83,30 +84,16 @@ Result<void> ServeChannel::take(std::size_t count) {
 
 Result<void> ServeChannel::accept(const Request& request) {
   if (request.kind == RequestKind::kCancel) {
-    cancel(request);
+    queue_.cancel(request);
     return ok_result();
   }
   if (queue_.size() >= kMaxQueuedReads) {
     return Error(Errc::kProtocol, Stage::kServe,
                  fmt::format("more than {} READs are waiting", kMaxQueuedReads));
   }
-  Queued queued;
-  queued.request = request;
-  queue_.push_back(queued);
+  queue_.push(request);
   queue_changed_.notify();
   return ok_result();
-}
-
-void ServeChannel::cancel(const Request& request) noexcept {
-  const auto meant = [&request](ReadId read, EpochNumber epoch) {
-    return read == request.read && (request.epoch.value() == 0 || epoch == request.epoch);
-  };
-  if (serving_ && meant(serving_->context.read, serving_->context.epoch)) {
-    serving_->cancelled = true;
-  }
-  for (Queued& queued : queue_) {
-    if (meant(queued.request.read, queued.request.epoch)) queued.cancelled = true;
-  }
 }
 
 Task<void> ServeChannel::send_replies() {
@@ -164,60 +151,56 @@ void ServeChannel::watch_for_stall() {
 
 void ServeChannel::fill_batch() {
   while (batch_.has_room() && batch_.payload_bytes() < frame_bytes_) {
-    if (!serving_) {
-      if (queue_.empty()) return;
-      const Queued next = queue_.front();
-      queue_.pop_front();
-      start(next);
-    } else {
-      add_data();
+    ServeQueue::Op* const op = queue_.current();
+    if (op == nullptr) return;
+    if (op->cancelled) {
+      add_last(ReplyKind::kCancelled, Refusal::kNone, op->request.op);
+    } else if (op->admitted || admit(*op)) {
+      add_data(*op);
     }
   }
 }
 
-void ServeChannel::start(const Queued& next) {
-  Reply reply;
-  reply.op = next.request.op;
-  if (next.cancelled) {
-    reply.kind = ReplyKind::kCancelled;
-    batch_.add(reply, {}, Pin());
-    return;
-  }
+/// False where the gate refuses it; the requester is told.
+bool ServeChannel::admit(ServeQueue::Op& op) {
+  const Request& request = op.request;
   ReadContext context;
-  context.read = next.request.read;
-  context.epoch = next.request.epoch;
-  auto admitted =
-      gate_.admit(session_, context, next.request.region, next.request.offset, next.request.length);
+  context.read = request.read;
+  context.epoch = request.epoch;
+  auto admitted = gate_.admit(session_, context, request.region, request.offset, request.length);
   if (!admitted.ok()) {
-    reply.kind = ReplyKind::kRefused;
-    reply.refusal = refusal_of(admitted.error().code());
-    batch_.add(reply, {}, Pin());
-    return;
+    add_last(ReplyKind::kRefused, refusal_of(admitted.error().code()), request.op);
+    return false;
   }
-  CORAIL_CHECK(admitted->bytes.size() == next.request.length, "a gate admitted other bytes");
-  serving_.emplace();
-  serving_->op = next.request.op;
-  serving_->context = context;
-  serving_->bytes = std::move(admitted).value();
+  CORAIL_CHECK(admitted->bytes.size() == request.length, "a gate admitted other bytes");
+  op.bytes = std::move(admitted).value();
+  op.admitted = true;
+  return true;
 }
 
-void ServeChannel::add_data() {
-  Serving& op = *serving_;
+void ServeChannel::add_data(ServeQueue::Op& op) {
+  const std::span<const std::byte> bytes = op.bytes.bytes;
   Reply reply;
-  reply.op = op.op;
-  if (op.cancelled) {
-    reply.kind = ReplyKind::kCancelled;
-    batch_.add(reply, {}, Pin());
-    serving_.reset();
-    return;
-  }
-  const std::uint64_t left = op.bytes.bytes.size() - op.sent;
   reply.kind = ReplyKind::kData;
+  reply.op = op.request.op;
   reply.offset = op.sent;
-  reply.length = std::min(left, frame_bytes_);
-  batch_.add(reply, op.bytes.bytes.subspan(op.sent, reply.length), op.bytes.pin);
+  reply.length = std::min(bytes.size() - op.sent, frame_bytes_);
+  batch_.add(reply, bytes.subspan(op.sent, reply.length), op.bytes.pin);
   op.sent += reply.length;
-  if (op.sent == op.bytes.bytes.size()) serving_.reset();
+  if (op.sent == bytes.size()) {
+    queue_.end(reply.length);
+  } else {
+    queue_.spend(reply.length);
+  }
+}
+
+void ServeChannel::add_last(ReplyKind kind, Refusal refusal, OpKey op) {
+  Reply reply;
+  reply.kind = kind;
+  reply.refusal = refusal;
+  reply.op = op;
+  batch_.add(reply, {}, Pin());
+  queue_.end(0);
 }
 
 }  // namespace corail

@@ -4,9 +4,7 @@
 #include <asio/any_io_executor.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 
 #include "engine/base/clock.h"
 #include "engine/base/ids.h"
@@ -14,16 +12,17 @@
 #include "engine/exec/event.h"
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
-#include "engine/memory/pin.h"
 #include "engine/rail/rail_door.h"
 #include "engine/rail/tcp/data_frame.h"
 #include "engine/rail/tcp/data_socket.h"
 #include "engine/rail/tcp/reply_batch.h"
+#include "engine/rail/tcp/serve_queue.h"
 #include "engine/rail/tcp/tcp_options.h"
 
 namespace corail {
 
-/// The holder's end of one data channel: serves READs in their order, out of pinned memory.
+/// The holder's end of one data channel: serves READs, out of pinned memory, in the order that its
+/// queue says.
 ///
 /// Owned by the frame that awaits run(); everything on the door's executor. Clock, gate and options
 /// must outlive it. close() makes run() return soon; when it has, no pin is held. A requester that
@@ -40,18 +39,6 @@ class ServeChannel {
   void close() noexcept;
 
  private:
-  struct Queued {
-    Request request;
-    bool cancelled = false;
-  };
-  struct Serving {
-    OpKey op;
-    ReadContext context;
-    PinnedBytes bytes;
-    std::uint64_t sent = 0;
-    bool cancelled = false;
-  };
-
   Task<void> read_requests();
   Task<void> send_replies();
   Task<bool> send_batch();
@@ -59,10 +46,10 @@ class ServeChannel {
   void watch_for_stall();
   Result<void> take(std::size_t count);
   Result<void> accept(const Request& request);
-  void cancel(const Request& request) noexcept;
   void fill_batch();
-  void start(const Queued& next);
-  void add_data();
+  bool admit(ServeQueue::Op& op);
+  void add_data(ServeQueue::Op& op);
+  void add_last(ReplyKind kind, Refusal refusal, OpKey op);
 
   const std::unique_ptr<DataSocket> socket_;
   const SessionId session_;
@@ -73,8 +60,7 @@ class ServeChannel {
   const std::unique_ptr<Timer> stall_timer_;
   TaskScope scope_;
   Event queue_changed_;
-  std::deque<Queued> queue_;  // at most kMaxQueuedReads
-  std::optional<Serving> serving_;
+  ServeQueue queue_;
   ReplyBatch batch_;
   bool watching_ = false;  // the stall timer runs
   std::array<std::byte, 64 * kRequestBytes> incoming_{};

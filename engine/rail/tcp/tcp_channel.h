@@ -32,8 +32,12 @@ class TcpChannel {
   /// `ended` is called once, by end().
   void start(TaskScope& scope, std::function<void()> ended);
 
-  /// The channel must be usable. Never calls a sink.
+  /// The channel must be usable. Never calls a sink. What it asks for goes out with flush().
   void post(const PostedSlice& posted);
+
+  /// Sends what waits, as far as the socket takes it at once; the rest follows by itself. Calls no
+  /// sink either.
+  void flush();
 
   /// Afterwards nothing writes into the destinations of the sink's slices, and the holder is being
   /// told to stop. The socket stays. Adds the slices to `given_up`: their outcome is the caller's
@@ -61,6 +65,7 @@ class TcpChannel {
   ReplyReader reader_;
   /// Encoded requests that wait for the socket. Bounded by the slots: one READ and one CANCEL each.
   std::vector<std::byte> outbox_;
+  bool sending_ = false;  // send_requests() has taken a part of the stream out of the outbox
   Event outbox_filled_;
   std::function<void()> ended_;
   std::optional<Error> ended_by_;

@@ -11,6 +11,8 @@ namespace corail {
 inline constexpr std::uint32_t kMaxChannels = 16;
 /// See TcpOptions::send_buffer.
 inline constexpr std::uint64_t kDefaultSendBufferBytes = 512 * kKiB;
+/// See TcpOptions::receive_buffer: as much as the other side has under way.
+inline constexpr std::uint64_t kDefaultReceiveBufferBytes = kDefaultSendBufferBytes;
 inline constexpr std::uint64_t kMaxSocketBufferBytes = kGiB;
 
 /// How a data channel learns that its path or the other host is gone, which no packet tells: a

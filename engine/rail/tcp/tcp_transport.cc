@@ -94,6 +94,7 @@ void TcpTransport::post(ReadContext context, std::span<const Slice> slices, Slic
       least_loaded().post(posted);
     }
   }
+  for (const auto& channel : channels_) channel->flush();
 }
 
 Task<Result<void>> TcpTransport::fence(SliceSink& sink, TimePoint /*deadline*/) {

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+
+#include "engine/base/ids.h"
+#include "engine/rail/rail_door.h"
+#include "engine/rail/tcp/data_frame.h"
+
+namespace corail {
+
+/// The READs that wait at the holder's end of a channel, and which of them is served next. The
+/// reads of the requester take turns of equal bytes, headers included: deficit round robin, where
+/// the last frame of a turn is sent whole and what is too much is taken off the read's next turn.
+/// So a slice of a small read waits for little more than a turn of each other read, not for the
+/// windows that those have asked for before it. Within a read the order is that of its requests.
+///
+/// No socket in here. Owned by its channel; on the executor's thread. What it holds of a READ that
+/// is being served is pinned until the READ has ended (I6).
+class ServeQueue {
+ public:
+  struct Op {
+    Request request;
+    PinnedBytes bytes;      // once admitted
+    bool admitted = false;  // the gate has said yes
+    bool cancelled = false;
+    std::uint64_t sent = 0;  // of the payload
+  };
+
+  /// A turn is `turn_bytes` long, at least 1.
+  explicit ServeQueue(std::uint64_t turn_bytes) : turn_bytes_(turn_bytes) {}
+
+  /// READs that have not ended. The caller keeps it within kMaxQueuedReads (I8).
+  std::size_t size() const noexcept { return size_; }
+
+  /// A read that has nothing here yet comes after all others.
+  void push(const Request& request);
+
+  /// Marks the READs that a CANCEL means: those of its read and epoch, or of all its read's epochs.
+  void cancel(const Request& request) noexcept;
+
+  /// Whose turn it is, or null when nothing waits. Stays the same until spend() or end().
+  Op* current() noexcept;
+
+  /// The current READ got a reply with so much payload, and goes on.
+  void spend(std::uint64_t payload);
+  /// The same, and it was its last reply: the READ is forgotten.
+  void end(std::uint64_t payload);
+
+  void clear() noexcept;
+
+ private:
+  struct Flow {
+    ReadId read;
+    EpochNumber epoch;  // reads under one lease differ in nothing else
+    std::deque<Op> ops;
+    std::uint64_t used = 0;  // of its turns; it has one while this is less than a turn
+  };
+
+  void charge(std::uint64_t payload);
+  void next_turn();
+
+  const std::uint64_t turn_bytes_;
+  std::list<Flow> flows_;  // in the order of their turns, the first has it; none is empty
+  std::size_t size_ = 0;
+};
+
+}  // namespace corail

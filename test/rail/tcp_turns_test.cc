@@ -1,0 +1,96 @@
+#include <boost/test/unit_test.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "test/rail/recording_sink.h"
+#include "test/rail/run_task.h"
+#include "test/rail/tcp_rig.h"
+#include "test/support/canary.h"
+#include "test/support/pattern.h"
+
+// Reads that share one channel: the holder serves them in turns, so their frames come mixed.
+
+namespace corail::test {
+namespace {
+
+constexpr std::uint64_t kLarge = 32 * kMiB;
+constexpr std::uint64_t kSmall = 64 * kKiB;
+constexpr ReadContext kOther{ReadId(12), EpochNumber(1)};
+
+TcpOptions shallow() {
+  TcpOptions options = TcpRig::loopback_options();
+  options.send_buffer = 128 * kKiB;
+  options.receive_buffer = 128 * kKiB;
+  options.frame_bytes = 64 * kKiB;
+  return options;
+}
+
+Task<void> read_a_little_beside_a_lot(TcpRig& rig) {
+  const auto transport = rig.make_transport(1);
+  const auto connected = co_await transport->connect(rig.endpoint, rig.soon());
+  BOOST_TEST(connected.ok());
+  std::vector<std::byte> large(kLarge);
+  std::vector<std::byte> small(kSmall);
+  RecordingSink large_sink(rig.context.get_executor());
+  RecordingSink small_sink(rig.context.get_executor());
+  transport->post(kRead, slices_over(large, kLarge / 2, 0), large_sink);
+  co_await large_sink.landed(kMiB);
+  const std::uint64_t before = large_sink.landed_bytes();
+  transport->post(kOther, slices_over(small, kSmall, 0), small_sink);
+  co_await small_sink.outcomes(1);
+  // A frame or two, and what the kernel's buffers hold of this channel.
+  BOOST_TEST(large_sink.landed_bytes() - before <= 4 * kMiB);
+  BOOST_TEST(small_sink.count(Errc::kUnset) == 1U);
+  BOOST_TEST(!first_difference(small, MemoryGate::kSeed, 0).has_value());
+  co_await large_sink.outcomes(2);
+  BOOST_TEST(large_sink.count(Errc::kUnset) == 2U);
+  BOOST_TEST(!first_difference(large, MemoryGate::kSeed, 0).has_value());
+  BOOST_TEST(large_sink.breaches() + small_sink.breaches() == 0U);
+  co_await transport->close();
+  co_await rig.door.close();
+  BOOST_TEST(rig.gate.pins() == 0U);
+}
+
+Task<void> fence_one_of_two_mixed_reads(TcpRig& rig) {
+  const auto transport = rig.make_transport(1);
+  const auto connected = co_await transport->connect(rig.endpoint, rig.soon());
+  BOOST_TEST(connected.ok());
+  std::vector<std::byte> given_up(kLarge);
+  std::vector<std::byte> kept(kLarge / 2);
+  RecordingSink given_up_sink(rig.context.get_executor());
+  RecordingSink kept_sink(rig.context.get_executor());
+  transport->post(kRead, slices_over(given_up, kLarge / 2, 0), given_up_sink);
+  transport->post(kOther, slices_over(kept, kLarge / 4, 0), kept_sink);
+  co_await given_up_sink.landed(kMiB);
+  co_await kept_sink.landed(kMiB);
+  const auto fenced = co_await transport->fence(given_up_sink, rig.soon());
+  BOOST_TEST(fenced.ok());
+  BOOST_TEST(given_up_sink.count(Errc::kFlushed) == 2U);
+  const Canary next_owner(given_up, 2);
+  co_await kept_sink.outcomes(2);
+  BOOST_TEST(kept_sink.count(Errc::kUnset) == 2U);
+  BOOST_TEST(!first_difference(kept, MemoryGate::kSeed, 0).has_value());
+  BOOST_TEST(next_owner.changed_bytes() == 0U);
+  BOOST_TEST(given_up_sink.breaches() + kept_sink.breaches() == 0U);
+  BOOST_TEST(transport->usable());
+  co_await transport->close();
+  co_await rig.door.close();
+  BOOST_TEST(rig.gate.pins() == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE(tcp_turns)
+
+BOOST_AUTO_TEST_CASE(a_small_read_comes_through_a_long_queue) {
+  TcpRig rig(kLarge, shallow());
+  run_task(rig.context, read_a_little_beside_a_lot(rig));
+}
+
+BOOST_AUTO_TEST_CASE(a_fence_of_one_read_leaves_the_one_whose_frames_are_mixed_with_its_own) {
+  TcpRig rig(kLarge, shallow());
+  run_task(rig.context, fence_one_of_two_mixed_reads(rig));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace corail::test
