@@ -36,7 +36,8 @@ class BlockLease {
   ///
   /// Fails as Peer::fetch_blocks does, and with kInvalidArgument (a range without a lane of the
   /// layout), kLeaseExpired (the lease has lapsed, which what was committed before survives), kBusy
-  /// (256 reads run under the lease), kClosed. Budgets and Asio's cancellation work as there. `options.encoding` is that of the lease.
+  /// (256 reads run under the lease), kClosed. Budgets and Asio's cancellation work as there.
+  /// `options.encoding` is that of the lease.
   virtual Task<Result<BlockView>> read(LaneRange lanes, FetchOptions options) = 0;
 
   /// Waits for running reads, then gives the lease back. Reads that begin later fail. Idempotent.

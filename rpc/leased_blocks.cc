@@ -14,8 +14,8 @@
 namespace corail {
 namespace {
 
-/// Each caller that waits for a lease to close is a coroutine of its own: there are as many as there
-/// are callers, whatever the queue's bound.
+/// Callers that wait for a lease to close are bounded by being there: each waits in a frame of its
+/// own.
 constexpr std::size_t kMaxClosers = std::numeric_limits<std::size_t>::max();
 
 std::uint64_t bytes_of(const Layout& layout, LaneRange lanes) {
