@@ -1,9 +1,11 @@
 #include "rpc/session_client.h"
 
+#include <asio/this_coro.hpp>
 #include <utility>
 
 #include "engine/base/check.h"
 #include "engine/base/log.h"
+#include "rpc/cancel_bridge.h"
 #include "rpc/decode_sink.h"
 
 namespace corail {
@@ -139,10 +141,11 @@ void SessionClient::on_regions_changed(TableGeneration generation) {
 
 #pragma GCC diagnostic pop
 
-Task<Result<void>> SessionClient::end_read(Method method, ReadId read, TimePoint deadline) {
+Task<Result<void>> SessionClient::end_read(Method method, ReadId read, TimePoint deadline,
+                                           CallCancel* cancel) {
   EmptySink sink;
   FrameBuffer request = encode_read_id(read);
-  const CallOptions options{deadline, nullptr};
+  const CallOptions options{deadline, cancel};
   auto called = co_await connection_.call(method, std::move(request), sink, options);
   if (!called.ok()) co_return std::move(called).error();
   co_return ok_result();
@@ -166,25 +169,34 @@ Task<Result<LaneSums>> SessionClient::lane_sums(ReadId read, LaneRange lanes, st
   co_return sink.take();
 }
 
-Task<Result<void>> SessionClient::confirm(ReadId read, TimePoint deadline) {
-  auto confirmed = co_await end_read(Method::kConfirmLease, read, deadline);
+Task<Result<void>> SessionClient::ask_confirmation(Method method, ReadId read, TimePoint deadline,
+                                                   CancelToken cancel) {
+  const asio::any_io_executor home = co_await asio::this_coro::executor;
+  CallCancel call;
+  const CancelBridge bridge(home, cancel, call);
+  auto confirmed = co_await end_read(method, read, deadline, &call);
   if (!confirmed.ok()) co_return std::move(confirmed).error().at(Stage::kConfirm);
   co_return confirmed;
 }
 
-Task<Result<void>> SessionClient::confirm_and_release(ReadId read, TimePoint deadline) {
-  auto confirmed = co_await end_read(Method::kConfirmAndRelease, read, deadline);
-  if (!confirmed.ok()) co_return std::move(confirmed).error().at(Stage::kConfirm);
+Task<Result<void>> SessionClient::confirm(ReadId read, TimePoint deadline, CancelToken cancel) {
+  auto confirmed = co_await ask_confirmation(Method::kConfirmLease, read, deadline, cancel);
+  co_return confirmed;
+}
+
+Task<Result<void>> SessionClient::confirm_and_release(ReadId read, TimePoint deadline,
+                                                      CancelToken cancel) {
+  auto confirmed = co_await ask_confirmation(Method::kConfirmAndRelease, read, deadline, cancel);
   co_return confirmed;
 }
 
 Task<Result<void>> SessionClient::quiesce(ReadId read, TimePoint deadline) {
-  auto quiet = co_await end_read(Method::kQuiesceRead, read, deadline);
+  auto quiet = co_await end_read(Method::kQuiesceRead, read, deadline, nullptr);
   co_return quiet;
 }
 
 Task<Result<void>> SessionClient::release(ReadId read, TimePoint deadline) {
-  auto released = co_await end_read(Method::kReleaseLease, read, deadline);
+  auto released = co_await end_read(Method::kReleaseLease, read, deadline, nullptr);
   co_return released;
 }
 

@@ -105,9 +105,11 @@ class SessionClient final : public Owner {
   Task<Result<LaneSums>> lane_sums(ReadId read, LaneRange lanes, std::uint32_t blocks,
                                    CallOptions options);
 
-  Task<Result<void>> confirm(ReadId read, TimePoint deadline) override;
-  Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) override;
-  Task<Result<void>> quiesce(ReadId read, TimePoint deadline) override;
+  Task<Result<void>> confirm(ReadId read, TimePoint deadline, CancelToken cancel) override;
+  Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline,
+                                         CancelToken cancel) override;
+  /// The holder admits nothing more for the read and keeps its lease.
+  Task<Result<void>> quiesce(ReadId read, TimePoint deadline);
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
 
   /// Returns when the connection has ended, or close() was called, with the reason. One waiter.
@@ -126,7 +128,9 @@ class SessionClient final : public Owner {
   Task<void> run_session();
   Task<Result<void>> fetch_regions(CallOptions options);
   Task<void> fetch_regions_unasked();
-  Task<Result<void>> end_read(Method method, ReadId read, TimePoint deadline);
+  Task<Result<void>> end_read(Method method, ReadId read, TimePoint deadline, CallCancel* cancel);
+  Task<Result<void>> ask_confirmation(Method method, ReadId read, TimePoint deadline,
+                                      CancelToken cancel);
   void take_regions(RegionTable table);
 
   Clock& clock_;

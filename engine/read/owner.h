@@ -4,6 +4,7 @@
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
+#include "engine/read/cancel_token.h"
 
 namespace corail {
 
@@ -17,22 +18,20 @@ class Owner {
   /// "The lease never lapsed and the generation still holds", asked after the last payload byte has
   /// landed (contract 2). Success means exactly that; kLeaseExpired or kGenerationChanged are the
   /// owner's no; kDeadline and transport errors mean that nobody knows, which is a no as well.
-  /// Confirming also releases.
-  virtual Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) = 0;
+  /// Confirming also releases. Fails with kCancelled soon after `cancel` was pulled: nobody needs
+  /// to know any more.
+  virtual Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline,
+                                                 CancelToken cancel) = 0;
 
   /// The same, and the lease stays: other reads run under it, or may. The answer is about now; one
   /// that lapses later takes nothing back, because the payload had landed before this was asked.
-  virtual Task<Result<void>> confirm(ReadId read, TimePoint deadline) = 0;
+  virtual Task<Result<void>> confirm(ReadId read, TimePoint deadline, CancelToken cancel) = 0;
 
-  /// Tells the owner to send nothing more for this read (contract 3). Returns when the owner has
-  /// said so, or failed to. The owner refuses what is asked for later; slices that its rails have
-  /// admitted before may still be sent after the answer. So the answer makes the wait shorter and
-  /// proves nothing: each rail's own fence does. (On tcp that is local, and what still comes goes
-  /// nowhere.)
-  virtual Task<Result<void>> quiesce(ReadId read, TimePoint deadline) = 0;
-
-  /// Gives the lease back. Idempotent; may overtake the query, which then leaves a tombstone at the
-  /// holder.
+  /// Gives the lease back, and with it tells the owner to send nothing more for this read (contract
+  /// 3). The owner refuses what is asked for later; slices that its rails have admitted before may
+  /// still be sent after the answer. So the answer proves nothing: each rail's own fence does. (On
+  /// tcp that is local, and what still comes goes nowhere.) Idempotent; may overtake the query,
+  /// which then leaves a tombstone at the holder.
   virtual Task<Result<void>> release(ReadId read, TimePoint deadline) = 0;
 };
 

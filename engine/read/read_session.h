@@ -92,7 +92,6 @@ class ReadSession {
   void build_shares();
   void arm_deadline();
   void stop(Error reason);
-  Task<void> tell_owner();
   Task<Result<void>> fan_out();
   Result<void> prepare(ReadReport& report);
   Task<Result<void>> confirm(ReadReport& report);
@@ -113,6 +112,7 @@ class ReadSession {
   std::vector<std::optional<std::string>> skipped_;  // by index in the request's rails: why
   std::vector<bool> on_trial_;                       // likewise: the breaker is half-open
   std::unique_ptr<Timer> deadline_timer_;            // while shares run
+  bool gave_back_ = false;                           // the owner was told that it is over
   bool posting_ = false;                             // shares run: there is something to stop
   std::optional<Error> reason_;                      // why the read was stopped; the first counts
   /// Makes a cancel that is on its way to home find out that the session is gone.

@@ -83,7 +83,6 @@ Attempt cancel_session(int steps) {
   shape.blocks = 10;
   ReadRig rig(shape, std::vector<RailPlan>(2), 5);
   rig.owner.confirm_answer = OwnerAnswer(ok_result(), microseconds(70));
-  rig.owner.quiesce_answer = OwnerAnswer(ok_result(), microseconds(70));
   ReadRequest request = rig.request();
   CancelToken token = request.cancel;
   const auto read = rig.make(std::move(request));

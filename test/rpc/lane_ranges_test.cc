@@ -22,7 +22,7 @@ struct Leased {
         client.lane_sums(ReadId(read), lanes, blocks, CallOptions{holder.in(seconds(5)), nullptr}));
   }
   Result<void> confirm(std::uint64_t read) {
-    return holder.world.run(client.confirm(ReadId(read), holder.in(seconds(5))));
+    return holder.world.run(client.confirm(ReadId(read), holder.in(seconds(5)), CancelToken()));
   }
   std::uint64_t sum_of(std::uint32_t block, LaneRange lanes) const {
     std::uint64_t sum = 0;

@@ -140,7 +140,8 @@ struct HolderWorld {
     return query;
   }
   Result<void> confirm(SessionClient& client, std::uint64_t read) {
-    return world.run(client.confirm_and_release(ReadId(read), in(std::chrono::seconds(5))));
+    return world.run(
+        client.confirm_and_release(ReadId(read), in(std::chrono::seconds(5)), CancelToken()));
   }
   Result<void> release(SessionClient& client, std::uint64_t read) {
     return world.run(client.release(ReadId(read), in(std::chrono::seconds(5))));

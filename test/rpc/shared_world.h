@@ -84,7 +84,7 @@ struct SharedWorld {
     return world.run(client.open_rails({"tcp:127.0.0.2"}, soon()));
   }
   Result<void> confirm(SessionClient& client, std::uint64_t read) {
-    return world.run(client.confirm_and_release(ReadId(read), soon()));
+    return world.run(client.confirm_and_release(ReadId(read), soon(), CancelToken()));
   }
   /// A whole read's worth of calls.
   bool works(SessionClient& client, std::uint64_t read) {

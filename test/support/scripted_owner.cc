@@ -1,46 +1,50 @@
 #include "test/support/scripted_owner.h"
 
+#include <asio/post.hpp>
+#include <memory>
 #include <utility>
 
 #include "engine/exec/sleep.h"
 
 namespace corail::test {
 
-Task<Result<void>> ScriptedOwner::answer(OwnerAnswer how, TimePoint deadline) {
-  const auto timer = clock_.make_timer(executor_);
+Task<Result<void>> ScriptedOwner::answer(OwnerAnswer how, TimePoint deadline, CancelToken cancel) {
+  const std::shared_ptr<Timer> timer = clock_.make_timer(executor_);
+  const auto subscription = cancel.subscribe([home = executor_, weak = std::weak_ptr(timer)] {
+    asio::post(home, [weak] {
+      if (const auto waiting = weak.lock()) waiting->cancel();
+    });
+  });
   const TimePoint when = clock_.now() + how.delay;
-  if (how.never || when > deadline) {
-    co_await sleep_until(*timer, deadline);
-    co_return Error(Errc::kDeadline, "the owner did not answer");
+  const bool late = how.never || when > deadline;
+  bool waited = true;
+  if (late || how.delay.count() > 0) {
+    waited = co_await sleep_until(*timer, late ? deadline : when);
   }
-  if (how.delay.count() > 0) co_await sleep_until(*timer, when);
+  if (!waited) co_return Error(Errc::kCancelled, "nobody waits for the answer");
+  if (late) co_return Error(Errc::kDeadline, "the owner did not answer");
   co_return std::move(how.result);
 }
 
-Task<Result<void>> ScriptedOwner::confirm_and_release(ReadId read, TimePoint deadline) {
+Task<Result<void>> ScriptedOwner::confirm_and_release(ReadId read, TimePoint deadline,
+                                                      CancelToken cancel) {
   ++confirms;
   if (on_confirm) on_confirm();
-  auto result = co_await answer(confirm_answer, deadline);
+  auto result = co_await answer(confirm_answer, deadline, cancel);
   if (result) leased_.erase(read);
   co_return result;
 }
 
-Task<Result<void>> ScriptedOwner::confirm(ReadId read, TimePoint deadline) {
+Task<Result<void>> ScriptedOwner::confirm(ReadId read, TimePoint deadline, CancelToken cancel) {
   ++confirms_to_keep;
-  auto result = co_await confirm_and_release(read, deadline);
-  co_return result;
-}
-
-Task<Result<void>> ScriptedOwner::quiesce(ReadId, TimePoint deadline) {
-  ++quiesces;
-  auto result = co_await answer(quiesce_answer, deadline);
+  auto result = co_await confirm_and_release(read, deadline, cancel);
   co_return result;
 }
 
 Task<Result<void>> ScriptedOwner::release(ReadId read, TimePoint deadline) {
   ++releases;
   leased_.erase(read);
-  auto result = co_await answer(release_answer, deadline);
+  auto result = co_await answer(release_answer, deadline, CancelToken());
   co_return result;
 }
 

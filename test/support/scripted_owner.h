@@ -37,24 +37,22 @@ class ScriptedOwner final : public Owner {
   void lease(ReadId read) { leased_.insert(read); }
   std::size_t leases() const noexcept { return leased_.size(); }
 
-  Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline) override;
-  Task<Result<void>> confirm(ReadId read, TimePoint deadline) override;
-  Task<Result<void>> quiesce(ReadId read, TimePoint deadline) override;
+  Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline,
+                                         CancelToken cancel) override;
+  Task<Result<void>> confirm(ReadId read, TimePoint deadline, CancelToken cancel) override;
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
 
   OwnerAnswer confirm_answer;
-  OwnerAnswer quiesce_answer;
   OwnerAnswer release_answer;
   /// Called when asked, before the answer's delay.
   std::function<void()> on_confirm;
 
   std::size_t confirms = 0;          // of both kinds
   std::size_t confirms_to_keep = 0;  // those that keep the lease
-  std::size_t quiesces = 0;
   std::size_t releases = 0;
 
  private:
-  Task<Result<void>> answer(OwnerAnswer how, TimePoint deadline);
+  Task<Result<void>> answer(OwnerAnswer how, TimePoint deadline, CancelToken cancel);
 
   const asio::any_io_executor executor_;
   Clock& clock_;
