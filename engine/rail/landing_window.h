@@ -15,8 +15,9 @@ inline constexpr std::uint64_t kFirstWindowBytes = 4 * kMiB;
 /// No rate makes a window smaller than this: less would cost more in requests than it saves.
 inline constexpr std::uint64_t kLeastWindowBytes = 256 * kKiB;
 
-/// A window that the rate keeps small is filled with so many slices.
-inline constexpr std::uint64_t kSlicesPerWindow = 4;
+/// A window that the rate keeps small is filled with so many slices: one lands while the next is
+/// asked for. More would only be shorter, and cost more requests.
+inline constexpr std::uint64_t kSlicesPerWindow = 2;
 
 /// Landings so long ago, in time that the rail was busy, weigh half.
 inline constexpr Duration kRateHalfLife = std::chrono::milliseconds(200);
