@@ -21,8 +21,7 @@ namespace corail {
 struct PortOptions {
   std::uint32_t channels_per_rail = 2;
   Duration handshake_time = std::chrono::seconds(5);
-  /// See TcpOptions::send_buffer; the receive buffer gets the same.
-  std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;
+  std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;  // see TcpOptions::send_buffer
 };
 
 /// A local NIC port or address with the executor that its rails run on. make() knows which

@@ -15,6 +15,9 @@ namespace corail {
 struct RailWindow {
   std::uint64_t bytes = 0;
   std::uint64_t max_slice_bytes = 0;
+
+  /// By how much the window may be exceeded by shares that had nothing in flight, all together.
+  std::uint64_t beyond() const noexcept { return bytes / 8; }
 };
 
 /// How long a rail's transport may take to close; contract 4 has no step behind it.

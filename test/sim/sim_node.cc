@@ -124,7 +124,8 @@ std::unique_ptr<Port> SimNode::make_port(std::size_t index, Link* link) {
 RailDraw SimNode::draw_rail(const MockOptions& port, Link& link) {
   RailDraw draw;
   draw.link = link.number;
-  draw.window = plan_.options.window_bytes;
+  // With what reads that have nothing in flight may post although it is full.
+  draw.window = plan_.options.window_bytes + plan_.options.window_bytes / 8;
   const Scenario& scenario = setup_.scenario;
   if (draw_chance(setup_.random, scenario.faulty_rails)) draw.script = draw_faults(setup_.random);
   const auto somewhere = [&] { return setup_.random.below(8); };

@@ -43,6 +43,15 @@ void InFlight::end(OpKey key, Result<void> outcome) noexcept {
   ended.sink->on_outcome(ended.slice, std::move(outcome));
 }
 
+bool InFlight::has_other(std::optional<ReadId>& read) noexcept {
+  bool found = false;
+  ops_.for_each([&](OpKey, const PostedSlice& op) {
+    if (!read) read = op.context.read;
+    found = found || op.context.read != *read;
+  });
+  return found;
+}
+
 std::vector<ReadId> InFlight::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {
   std::vector<ReadId> reads;
   const std::size_t before = given_up.size();
