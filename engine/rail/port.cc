@@ -15,8 +15,6 @@ TcpOptions tcp_options(const RailSpec& spec, const PortOptions& options) {
   tcp.channels = options.channels_per_rail;
   tcp.preface_time = options.handshake_time;
   tcp.send_buffer = options.send_buffer_bytes;
-  // Whoever has a path for larger ones needs them at both ends.
-  tcp.receive_buffer = options.send_buffer_bytes;
   return tcp;
 }
 

@@ -22,9 +22,8 @@ namespace corail {
 struct PortOptions {
   std::uint32_t channels_per_rail = 2;
   Duration handshake_time = std::chrono::seconds(5);
-  /// See TcpOptions::send_buffer; the receive buffer gets the same.
-  std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;
-  std::uint64_t budget_bytes = kDefaultPortBudgetBytes;  // see PortBudget; 0: no bound
+  std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;  // see TcpOptions::send_buffer
+  std::uint64_t budget_bytes = kDefaultPortBudgetBytes;       // see PortBudget; 0: no bound
 };
 
 /// A local NIC port or address with the executor that its rails run on. make() knows which

@@ -16,11 +16,9 @@ namespace corail {
 constexpr std::size_t kMaxPostBatch = 16;
 /// What a share posts before it is the next one's turn, but for the slice that ends the turn, which
 /// is posted whole. Small slices go out several at a time so.
-constexpr std::uint64_t kTurnBytes = 256 * kKiB;
+constexpr std::uint64_t kShareTurnBytes = 256 * kKiB;
 /// What a share that has nothing in flight may post although the others fill the window.
 constexpr std::uint64_t kAssuredSliceBytes = kMiB;
-/// The part of the window by which all such slices together may exceed it (contract 3).
-constexpr std::uint64_t kWindowParts = 8;
 /// Slots for slices that shares which have something in flight leave to those that have nothing.
 constexpr std::size_t kAssuredSlots = 16;
 
@@ -219,7 +217,7 @@ void Rail::post_batch(Attachment& attachment) {
   std::size_t count = 0;
   // Whoever comes next has had the least, so that two shares which always have slices are never
   // further apart than a turn and a slice.
-  const std::uint64_t turn_ends = attachment.turn_bytes_ + kTurnBytes;
+  const std::uint64_t turn_ends = attachment.turn_bytes_ + kShareTurnBytes;
   const bool alone = attachments_.size() == 1;
   last_turn_ = std::max(last_turn_, attachment.turn_bytes_);
   while (count < batch.size() && (alone || attachment.turn_bytes_ < turn_ends)) {

@@ -18,6 +18,9 @@ struct RailWindow {
   std::uint64_t max_slice_bytes = 0;
 };
 
+/// The part of the window by which shares that had nothing in flight may exceed it, all together.
+inline constexpr std::uint64_t kWindowParts = 8;
+
 /// How long a rail's transport may take to close; contract 4 has no step behind it.
 inline constexpr Duration kRailCloseTime = std::chrono::seconds(5);
 

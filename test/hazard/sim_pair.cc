@@ -83,6 +83,7 @@ SimPair::SimPair(const PairPlan& plan)
     nodes_[i] = std::make_unique<SimNode>(setup, i);
     CORAIL_CHECK(world_.run(nodes_[i]->start()), "mock doors open");
   }
+  for (std::size_t i = 0; i < kNodes; ++i) nodes_[i]->meet(*nodes_[(i + 1) % kNodes]);
   save();
   link_.holder = 1;
   link_.faults.random = &random_;

@@ -28,7 +28,7 @@ class PuppetTransport final : public Transport {
 
   PuppetTransport() {
     capabilities_.max_slice_bytes = kMiB;
-    capabilities_.max_slices = 16;
+    capabilities_.max_slices = 2;
     capabilities_.fence_is_local = true;
   }
 

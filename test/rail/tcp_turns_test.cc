@@ -1,7 +1,12 @@
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "engine/rail/tcp/data_frame.h"
+#include "engine/rail/tcp/tcp_limits.h"
+#include "test/rail/fake_holder.h"
 #include "test/rail/recording_sink.h"
 #include "test/rail/run_task.h"
 #include "test/rail/tcp_rig.h"
@@ -78,7 +83,56 @@ Task<void> fence_one_of_two_mixed_reads(TcpRig& rig) {
   BOOST_TEST(rig.gate.pins() == 0U);
 }
 
+/// Receives one frame; how long its payload was.
+Task<std::uint64_t> next_frame(DataSocket& socket, std::vector<std::byte>& payload) {
+  ReplyBytes header{};
+  co_await socket.receive_all(std::span(header));
+  const auto reply = decode_reply(header);
+  BOOST_TEST(reply.ok());
+  if (!reply.ok()) co_return 0;
+  payload.resize(reply->length);
+  co_await socket.receive_all(std::span(payload));
+  co_return reply->length;
+}
+
+Task<void> count_frames(TcpRig& rig) {
+  const auto socket = co_await dial_in(rig.context, rig.endpoint);
+  std::vector<std::byte> requests;
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    Request read;
+    read.region = MemoryGate::kRegion;
+    read.op.slot = i;
+    read.read = ReadId(i + 1);
+    read.length = i == 0 ? 8 * kMiB : kMiB;
+    const RequestBytes bytes = encode(read);
+    requests.insert(requests.end(), bytes.begin(), bytes.end());
+  }
+  co_await socket->send_all(std::span<const std::byte>(requests));
+  std::vector<std::byte> payload;
+  std::uint64_t received = 0;
+  // Until the small one has ended, a little after twice its length.
+  while (received < 2 * kMiB) {
+    const std::uint64_t length = co_await next_frame(*socket, payload);
+    BOOST_TEST(length <= kSharedTurnBytes);
+    received += length;
+  }
+  std::uint64_t longest = 0;
+  while (received < 9 * kMiB) {
+    const std::uint64_t length = co_await next_frame(*socket, payload);
+    longest = std::max(longest, length);
+    received += length;
+  }
+  // Alone again it has long ones.
+  BOOST_TEST(longest == kMaxPayloadBytes);
+  co_await rig.door.close();
+}
+
 BOOST_AUTO_TEST_SUITE(tcp_turns)
+
+BOOST_AUTO_TEST_CASE(frames_are_short_while_reads_share_a_channel_and_long_for_one_alone) {
+  TcpRig rig(kLarge);
+  run_task(rig.context, count_frames(rig));
+}
 
 BOOST_AUTO_TEST_CASE(a_small_read_comes_through_a_long_queue) {
   TcpRig rig(kLarge, shallow());

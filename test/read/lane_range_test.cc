@@ -67,6 +67,9 @@ BOOST_AUTO_TEST_CASE(a_commit_confirms_and_leaves_the_lease) {
   BOOST_TEST(rig.owner.confirms_to_keep == 1U);
   BOOST_TEST(rig.owner.confirms == 1U);
   BOOST_TEST(rig.owner.releases == 0U);
+  // The lease is its owner's to give back.
+  BOOST_TEST(rig.owner.leases() == 1U);
+  BOOST_TEST(rig.world.run(rig.owner.release(ReadId(1), rig.world.now())).ok());
 }
 
 BOOST_AUTO_TEST_CASE(giving_up_tells_the_owner_nothing_that_would_end_the_others) {
@@ -86,6 +89,9 @@ BOOST_AUTO_TEST_CASE(giving_up_tells_the_owner_nothing_that_would_end_the_others
   BOOST_TEST(rig.complaint(*read, **outcome).value_or("") == "");
   BOOST_TEST(rig.owner.confirms == 0U);
   BOOST_TEST(rig.owner.releases == 0U);
+  // The lease is its owner's to give back.
+  BOOST_TEST(rig.owner.leases() == 1U);
+  BOOST_TEST(rig.world.run(rig.owner.release(ReadId(1), rig.world.now())).ok());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -125,7 +125,8 @@ std::unique_ptr<Port> SimNode::make_port(std::size_t index, Link* link) {
 RailDraw SimNode::draw_rail(std::size_t port, Link& link) {
   RailDraw draw;
   draw.link = link.number;
-  draw.window = plan_.options.window_bytes;
+  // With what reads that have nothing in flight may post although it is full.
+  draw.window = plan_.options.window_bytes + plan_.options.window_bytes / kWindowParts;
   const Scenario& scenario = setup_.scenario;
   if (port < scripts_.size()) {
     draw.script = std::exchange(scripts_[port], FaultScript());

@@ -38,6 +38,7 @@ Task<Result<void>> ScriptedOwner::confirm_and_release(ReadId read, TimePoint dea
 Task<Result<void>> ScriptedOwner::confirm(ReadId read, TimePoint deadline, CancelToken cancel) {
   ++confirms_to_keep;
   auto result = co_await confirm_and_release(read, deadline, cancel);
+  leased_.insert(read);
   co_return result;
 }
 

@@ -43,6 +43,15 @@ void InFlight::end(OpKey key, Result<void> outcome) noexcept {
   ended.sink->on_outcome(ended.slice, std::move(outcome));
 }
 
+bool InFlight::has_other(std::optional<ReadContext>& read) noexcept {
+  bool found = false;
+  ops_.for_each([&](OpKey, const PostedSlice& op) {
+    if (!read) read = op.context;
+    found = found || op.context != *read;
+  });
+  return found;
+}
+
 std::vector<ReadContext> InFlight::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {
   std::vector<ReadContext> contexts;
   const std::size_t before = given_up.size();

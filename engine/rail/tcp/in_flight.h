@@ -55,6 +55,9 @@ class InFlight {
   /// All slices have this outcome.
   void end_all(const Error& error);
 
+  /// Whether there is a slice of another read than this one, which is set where it was not.
+  bool has_other(std::optional<ReadContext>& read) noexcept;
+
   /// Bytes that are still to come.
   std::uint64_t outstanding() const noexcept { return outstanding_; }
   /// Slices without an outcome.

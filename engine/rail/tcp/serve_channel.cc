@@ -9,22 +9,24 @@
 
 #include "engine/base/check.h"
 #include "engine/base/log.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
 
 ServeChannel::ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
                            Clock& clock, SessionId session, LeaseGate& gate,
-                           const TcpOptions& options)
+                           const TcpOptions& options, std::size_t& shared_channels)
     : socket_(std::move(socket)),
       session_(session),
       gate_(gate),
       frame_bytes_(options.frame_bytes),
+      shared_channels_(shared_channels),
       stall_time_(options.stall_time),
       clock_(clock),
       stall_timer_(clock.make_timer(executor)),
       scope_(executor),
       queue_changed_(executor),
-      queue_(options.frame_bytes) {}
+      queue_(std::min(options.frame_bytes, kSharedTurnBytes)) {}
 
 void ServeChannel::close() noexcept {
   socket_->close();
@@ -42,6 +44,7 @@ Task<void> ServeChannel::run() {
   co_await scope_.join();
   batch_.clear();
   queue_.clear();
+  count_shared();
 }
 
 Task<void> ServeChannel::read_requests() {
@@ -92,6 +95,7 @@ Result<void> ServeChannel::accept(const Request& request) {
                  fmt::format("more than {} READs are waiting", kMaxQueuedReads));
   }
   queue_.push(request);
+  count_shared();
   queue_changed_.notify();
   return ok_result();
 }
@@ -149,15 +153,25 @@ void ServeChannel::watch_for_stall() {
   });
 }
 
+void ServeChannel::count_shared() {
+  if (counted_ == queue_.shared()) return;
+  counted_ = queue_.shared();
+  counted_ ? ++shared_channels_ : --shared_channels_;
+}
+
 void ServeChannel::fill_batch() {
-  while (batch_.has_room() && batch_.payload_bytes() < frame_bytes_) {
+  // All channels of the port, because they share its thread.
+  const std::uint64_t most =
+      shared_channels_ > 0 ? std::min(kSharedTurnBytes, frame_bytes_) : frame_bytes_;
+  while (batch_.has_room() && batch_.payload_bytes() < most) {
     ServeQueue::Op* const op = queue_.current();
     if (op == nullptr) return;
     if (op->cancelled) {
       add_last(ReplyKind::kCancelled, Refusal::kNone, op->request.op);
     } else if (op->admitted || admit(*op)) {
-      add_data(*op);
+      add_data(*op, most);
     }
+    count_shared();
   }
 }
 
@@ -178,13 +192,13 @@ bool ServeChannel::admit(ServeQueue::Op& op) {
   return true;
 }
 
-void ServeChannel::add_data(ServeQueue::Op& op) {
+void ServeChannel::add_data(ServeQueue::Op& op, std::uint64_t most) {
   const std::span<const std::byte> bytes = op.bytes.bytes;
   Reply reply;
   reply.kind = ReplyKind::kData;
   reply.op = op.request.op;
   reply.offset = op.sent;
-  reply.length = std::min(bytes.size() - op.sent, frame_bytes_);
+  reply.length = std::min(bytes.size() - op.sent, most);
   batch_.add(reply, bytes.subspan(op.sent, reply.length), op.bytes.pin);
   op.sent += reply.length;
   if (op.sent == bytes.size()) {

@@ -25,12 +25,14 @@ namespace corail {
 /// queue says.
 ///
 /// Owned by the frame that awaits run(); everything on the door's executor. Clock, gate and options
-/// must outlive it. close() makes run() return soon; when it has, no pin is held. A requester that
-/// does not receive is closed after TcpOptions::stall_time (I8).
+/// must outlive it, as must the door's count of channels on which reads share. close() makes run()
+/// return soon; when it has, no pin is held. A requester that does not receive is closed after
+/// TcpOptions::stall_time (I8).
 class ServeChannel {
  public:
   ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor, Clock& clock,
-               SessionId session, LeaseGate& gate, const TcpOptions& options);
+               SessionId session, LeaseGate& gate, const TcpOptions& options,
+               std::size_t& shared_channels);
 
   /// Answers the preface, then serves until the requester closes, the protocol is broken, or
   /// close().
@@ -46,15 +48,18 @@ class ServeChannel {
   void watch_for_stall();
   Result<void> take(std::size_t count);
   Result<void> accept(const Request& request);
+  void count_shared();
   void fill_batch();
   bool admit(ServeQueue::Op& op);
-  void add_data(ServeQueue::Op& op);
+  void add_data(ServeQueue::Op& op, std::uint64_t most);
   void add_last(ReplyKind kind, Refusal refusal, OpKey op);
 
   const std::unique_ptr<DataSocket> socket_;
   const SessionId session_;
   LeaseGate& gate_;
   const std::uint64_t frame_bytes_;
+  std::size_t& shared_channels_;
+  bool counted_ = false;  // this one is among them
   const Duration stall_time_;
   Clock& clock_;
   const std::unique_ptr<Timer> stall_timer_;

@@ -35,6 +35,9 @@ class ServeQueue {
   /// READs that have not ended. The caller keeps it within kMaxQueuedReads (I8).
   std::size_t size() const noexcept { return size_; }
 
+  /// Whether more than one read waits.
+  bool shared() const noexcept { return flows_.size() > 1; }
+
   /// A read that has nothing here yet comes after all others.
   void push(const Request& request);
 

@@ -10,16 +10,9 @@
 #include <utility>
 
 #include "engine/rail/tcp/data_frame.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
-namespace {
-
-/// What a channel receives before the others on its thread have their turn: a frame. It takes
-/// longer than everything else that is done in a turn, and whatever a read still has to do on this
-/// thread waits for a turn of each channel.
-constexpr std::uint64_t kTurnBytes = 256 * kKiB;
-
-}  // namespace
 
 TcpChannel::TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
                        const TcpOptions& options)
@@ -28,8 +21,10 @@ TcpChannel::TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor
       reader_(slices_, options.receive_bytes),
       outbox_filled_(executor) {}
 
-void TcpChannel::start(TaskScope& scope, std::function<void()> ended) {
+void TcpChannel::start(TaskScope& scope, std::function<void()> ended,
+                       std::function<bool()> shared) {
   ended_ = std::move(ended);
+  shared_ = std::move(shared);
   scope.spawn(receive_replies());
   scope.spawn(send_requests());
 }
@@ -92,6 +87,7 @@ void TcpChannel::flush() {
 
 Task<void> TcpChannel::receive_replies() {
   std::uint64_t turn = 0;
+  std::uint64_t turn_bytes = kTurnBytes;
   while (usable()) {
     const Transferred moved = socket_->receive(reader_.targets());
     if (moved.state == Transferred::State::kSome) {
@@ -104,8 +100,9 @@ Task<void> TcpChannel::receive_replies() {
       start_waiting();
       flush();
       turn += moved.bytes;
-      if (!drained && turn < kTurnBytes) continue;
+      if (!drained && turn < turn_bytes) continue;
       turn = 0;
+      turn_bytes = shared_() ? kSharedTurnBytes : kTurnBytes;
       if (!drained) {
         co_await socket_->yield();
         continue;

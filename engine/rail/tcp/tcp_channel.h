@@ -29,8 +29,8 @@ class TcpChannel {
   TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
              const TcpOptions& options);
 
-  /// `ended` is called once, by end().
-  void start(TaskScope& scope, std::function<void()> ended);
+  /// `ended` is called once, by end(); `shared` tells whether several reads share the rail now.
+  void start(TaskScope& scope, std::function<void()> ended, std::function<bool()> shared);
 
   /// The channel must be usable. Never calls a sink. What it asks for goes out with flush().
   void post(const PostedSlice& posted);
@@ -52,6 +52,8 @@ class TcpChannel {
   const Error& ended_by() const noexcept { return *ended_by_; }
   std::uint64_t outstanding() const noexcept { return slices_.outstanding(); }
   std::uint32_t live() const noexcept { return slices_.live(); }
+  /// See InFlight.
+  bool has_other(std::optional<ReadContext>& read) noexcept { return slices_.has_other(read); }
 
  private:
   Task<void> receive_replies();
@@ -68,6 +70,7 @@ class TcpChannel {
   bool sending_ = false;  // send_requests() has taken a part of the stream out of the outbox
   Event outbox_filled_;
   std::function<void()> ended_;
+  std::function<bool()> shared_;
   std::optional<Error> ended_by_;
 };
 

@@ -11,8 +11,11 @@ namespace corail {
 inline constexpr std::uint32_t kMaxChannels = 16;
 /// See TcpOptions::send_buffer.
 inline constexpr std::uint64_t kDefaultSendBufferBytes = 512 * kKiB;
-/// See TcpOptions::receive_buffer: as much as the other side has under way.
-inline constexpr std::uint64_t kDefaultReceiveBufferBytes = kDefaultSendBufferBytes;
+/// What a channel moves before the others on its thread have their turn: long turns cost less,
+/// short ones let the slices of a small read through between those of large ones. So they are short
+/// while several reads share the port, on either side.
+inline constexpr std::uint64_t kTurnBytes = kMiB;
+inline constexpr std::uint64_t kSharedTurnBytes = 256 * kKiB;
 inline constexpr std::uint64_t kMaxSocketBufferBytes = kGiB;
 
 /// How a data channel learns that its path or the other host is gone, which no packet tells: a

@@ -25,13 +25,13 @@ struct TcpOptions {
   std::uint32_t max_slices = 256;
   /// Requester: the most that one receive takes, so that what is done with the bytes next finds
   /// them in the cache.
-  std::uint64_t receive_bytes = 256 * kKiB;
+  std::uint64_t receive_bytes = 512 * kKiB;
 
   /// Holder: 0 lets the kernel choose.
   std::uint16_t port = 0;
-  /// Holder: payload behind one header, kMinFrameBytes to kMaxPayloadBytes; also a turn of a read
-  /// among those that share the channel, and of a channel among those that share the thread.
-  std::uint64_t frame_bytes = 256 * kKiB;
+  /// Holder: payload behind one header, kMinFrameBytes to kMaxPayloadBytes; no more than
+  /// kSharedTurnBytes while several reads are served.
+  std::uint64_t frame_bytes = kMaxPayloadBytes;
   /// Holder: how long a connection may take to say who it is.
   Duration preface_time = std::chrono::seconds(5);
   /// Holder: how long the requester may take to receive one batch of replies, of little more than
@@ -43,9 +43,8 @@ struct TcpOptions {
   /// memory what it has just copied there: on loopback a third of the bandwidth. A path on which
   /// more than this is under way per channel (bandwidth x round trip / channels) wants more.
   std::uint64_t send_buffer = kDefaultSendBufferBytes;
-  /// The same for receiving. The kernel's auto-tuning lets tens of MiB pile up in front of a thread
-  /// that has more to do than receive, and every later slice of the channel waits behind them.
-  std::uint64_t receive_buffer = kDefaultReceiveBufferBytes;
+  /// The same for receiving; the kernel's auto-tuning suits every path.
+  std::uint64_t receive_buffer = 0;
 };
 
 inline constexpr std::uint64_t kMinFrameBytes = 4 * kKiB;

@@ -62,6 +62,7 @@ class TcpRailDoor final : public RailDoor {
   RailEndpoint endpoint_;
   std::map<SessionId, std::shared_ptr<Session>> sessions_;
   std::list<std::shared_ptr<HalfOpen>> half_open_;  // the oldest first
+  std::size_t shared_channels_ = 0;                 // on which several reads wait
   TaskScope scope_;
   bool closed_ = false;
 };

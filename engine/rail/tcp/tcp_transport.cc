@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
+#include <optional>
 #include <utility>
 
 #include "engine/base/check.h"
@@ -64,9 +65,12 @@ Task<Result<void>> TcpTransport::open_channels(RailEndpoint remote, TimePoint de
   }
   channels_ = std::move(opened);
   for (const auto& channel : channels_) {
-    channel->start(scope_, [this, ended = channel.get()] {
-      if (phase_ != Phase::kClosed && lost_) lost_(ended->ended_by());
-    });
+    channel->start(
+        scope_,
+        [this, ended = channel.get()] {
+          if (phase_ != Phase::kClosed && lost_) lost_(ended->ended_by());
+        },
+        [this] { return shared(); });
   }
   co_return ok_result();
 }
@@ -129,6 +133,12 @@ bool TcpTransport::usable() const noexcept {
   return phase_ == Phase::kConnected &&
          std::all_of(channels_.begin(), channels_.end(),
                      [](const auto& channel) { return channel->usable(); });
+}
+
+bool TcpTransport::shared() const noexcept {
+  std::optional<ReadContext> read;
+  return std::any_of(channels_.begin(), channels_.end(),
+                     [&read](const auto& channel) { return channel->has_other(read); });
 }
 
 TcpChannel& TcpTransport::least_loaded() const noexcept {

@@ -53,6 +53,8 @@ class TcpTransport final : public Transport {
   };
 
   Task<Result<void>> open_channels(RailEndpoint remote, TimePoint deadline);
+  /// Whether slices of several reads are posted.
+  bool shared() const noexcept;
   TcpChannel& least_loaded() const noexcept;
   Error why_unusable() const;
   std::uint32_t live() const noexcept;
