@@ -6,7 +6,7 @@
 
 #include "engine/rail/tcp/data_frame.h"
 #include "engine/rail/tcp/tcp_limits.h"
-#include "test/rail/fake_holder.h"
+#include "test/support/fake_holder.h"
 #include "test/rail/recording_sink.h"
 #include "test/rail/run_task.h"
 #include "test/rail/tcp_rig.h"

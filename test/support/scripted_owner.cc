@@ -17,10 +17,9 @@ Task<Result<void>> ScriptedOwner::answer(OwnerAnswer how, TimePoint deadline, Ca
   });
   const TimePoint when = clock_.now() + how.delay;
   const bool late = how.never || when > deadline;
+  const TimePoint until = late ? deadline : when;
   bool waited = true;
-  if (late || how.delay.count() > 0) {
-    waited = co_await sleep_until(*timer, late ? deadline : when);
-  }
+  if (late || how.delay.count() > 0) waited = co_await sleep_until(*timer, until);
   if (!waited) co_return Error(Errc::kCancelled, "nobody waits for the answer");
   if (late) co_return Error(Errc::kDeadline, "the owner did not answer");
   co_return std::move(how.result);
