@@ -127,7 +127,7 @@ std::uint64_t LinkEars::runs_of(const FetchRecord& fetch) const {
 
 void LinkEars::on_answered(const FrameHeader& header, std::span<const std::byte> body) {
   // The holder may call over the connection as well; its calls have numbers of their own.
-  if (header.kind == FrameKind::kRequest) return;
+  if (header.kind == FrameKind::kRequest || header.kind == FrameKind::kCancel) return;
   if (header.method != Method::kQueryBlocksForTransfer) return;
   const auto found = queries_.find(header.id);
   if (found == queries_.end()) return;
