@@ -2,11 +2,19 @@
 
 #include <algorithm>
 
+#include "engine/base/check.h"
+
 namespace corail {
 
 void SendQueueAccount::posted(std::uint64_t request, bool signalled) {
   posted_.push_back(request);
   silent_ = signalled ? 0 : silent_ + 1;
+}
+
+void SendQueueAccount::refused(std::uint64_t request) {
+  CORAIL_CHECK(!posted_.empty() && posted_.back() == request, "the last one is refused first");
+  posted_.pop_back();
+  silent_ = std::min(silent_, static_cast<std::uint32_t>(posted_.size()));
 }
 
 std::optional<SendQueueAccount::Ended> SendQueueAccount::completed(const Completion& completion) {

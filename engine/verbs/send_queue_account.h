@@ -28,6 +28,9 @@ class SendQueueAccount {
 
   void posted(std::uint64_t request, bool signalled);
 
+  /// The device would not take it: the one that was posted last.
+  void refused(std::uint64_t request);
+
   /// What the completion ends, oldest first: silent ones with success, the last with its own
   /// status. Nothing where it is of none that is posted: late, repeated or invented.
   struct Ended {

@@ -61,6 +61,13 @@ ScriptedVerbs::FakeDevice& ScriptedVerbs::add_device(std::string name, std::uint
   return device;
 }
 
+ScriptedVerbs::Port& ScriptedVerbs::port_of(const std::string& name) {
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&name](const auto& device) { return device.name == name; });
+  CORAIL_CHECK(found != devices_.end(), "there is no such device");
+  return found->ports.front();
+}
+
 std::size_t ScriptedVerbs::alive() const noexcept {
   return contexts_.size() + pds_.size() + regions_.size() + channels_.size() + queues_.size() +
          pairs_.size();

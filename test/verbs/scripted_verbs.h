@@ -73,6 +73,9 @@ class ScriptedVerbs {
   /// One active Ethernet port with a link-local GID and 10.77.0.`number`.
   FakeDevice& add_device(std::string name, std::uint8_t number);
 
+  /// The first port of a device.
+  Port& port_of(const std::string& name);
+
   /// Objects of any kind that are alive.
   std::size_t alive() const noexcept;
   /// What a device would not forgive, in words; empty: nothing.
