@@ -9,6 +9,7 @@
 #include "engine/read/read_session.h"
 #include "rpc/codec.h"
 #include "rpc/lease_keeper.h"
+#include "rpc/rail_keys.h"
 
 namespace corail {
 namespace {
@@ -140,6 +141,7 @@ Task<Result<void>> BlockFetch::read() {
   request.plan = plan_;
   request.chunks = chunks_;
   for (const auto& rail : context_.rails.rails()) request.rails.push_back(rail.get());
+  request.region_keys = keys_of_rails(context_.rails, *regions_);
   request.max_slice_bytes = max_slice_bytes();
   if (options_.integrity == Integrity::kXxh3) {
     const TimePoint begin = context_.clock.now();

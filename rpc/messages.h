@@ -56,6 +56,11 @@ struct HelloRequest {
   std::string auth_bytes;
 };
 
+struct GreetDoorRequest {
+  std::uint32_t door = 0;
+  std::string words;
+};
+
 enum class HelloStep : std::uint8_t { kDone = 1, kAuthenticate = 2 };
 
 struct HelloAnswer {

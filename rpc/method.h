@@ -14,6 +14,7 @@ enum class Method : std::uint16_t {
   kOpenRails = 2,
   kGetRegions = 3,
   kRegionsChanged = 4,
+  kGreetDoor = 5,
   kQueryBlocksForTransfer = 16,
   kConfirmAndRelease = 17,
   kReleaseLease = 18,

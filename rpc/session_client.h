@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -60,6 +61,9 @@ class SessionClient final : public Owner, private CallHandler {
   Task<Result<std::vector<RailEndpoint>>> open_rails(std::vector<std::string> descriptions,
                                                      TimePoint deadline);
 
+  /// What a rail says to the door that it connects to, and the door's answer: see RailGreeter.
+  Task<Result<std::string>> greet_door(std::uint32_t door, std::string words, TimePoint deadline);
+
   /// The newest table known; empty before open_rails().
   std::shared_ptr<const RegionTable> regions() const noexcept { return regions_; }
 
@@ -98,6 +102,7 @@ class SessionClient final : public Owner, private CallHandler {
   Task<Result<void>> end_read(Method method, ReadId read, TimePoint deadline);
   void take_regions(RegionTable table);
 
+  const asio::any_io_executor executor_;
   Clock& clock_;
   const NodeIdentity identity_;
   NodeIdentity holder_;

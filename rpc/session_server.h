@@ -65,6 +65,7 @@ class SessionServer final : private CallHandler {
   Task<void> clean_up();
   Result<FrameBuffer> hello(std::span<const std::byte> body);
   Task<Result<FrameBuffer>> open_rails(std::span<const std::byte> body);
+  Task<Result<FrameBuffer>> greet_door(std::span<const std::byte> body);
   Result<FrameBuffer> get_regions(std::span<const std::byte> body);
   Result<FrameBuffer> query(std::span<const std::byte> body);
   Result<FrameBuffer> renew(std::span<const std::byte> body);
