@@ -9,7 +9,7 @@ import time
 import initramfs
 
 # No line of the guest's for so long is silence. Longer than any case may take by itself.
-SILENCE_SECONDS = 400
+SILENCE_SECONDS = 700
 # All of it: many cases, each bounded by itself.
 WHOLE_SECONDS = 1800
 POLL_SECONDS = 0.2
