@@ -42,6 +42,11 @@ FrameBuffer encode_open_rails_answer(std::span<const RailEndpoint> rails,
                                      const RegionTable& regions);
 Result<OpenRailsAnswer> decode_open_rails_answer(std::span<const std::byte> body);
 
+FrameBuffer encode_greet_door(std::uint32_t door, std::string_view words);
+Result<GreetDoorRequest> decode_greet_door(std::span<const std::byte> body);
+FrameBuffer encode_greet_door_answer(std::string_view words);
+Result<std::string> decode_greet_door_answer(std::span<const std::byte> body);
+
 FrameBuffer encode_get_regions();
 Result<void> decode_get_regions(std::span<const std::byte> body);
 FrameBuffer encode_get_regions_answer(const RegionTable& regions);

@@ -83,6 +83,11 @@ struct HelloRequest {
   bool separate = false;  // kAlreadyConnected is no answer
 };
 
+struct GreetDoorRequest {
+  std::uint32_t door = 0;
+  std::string words;
+};
+
 enum class HelloStep : std::uint8_t { kDone = 1, kAuthenticate = 2, kAlreadyConnected = 3 };
 
 struct HelloAnswer {

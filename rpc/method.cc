@@ -20,6 +20,8 @@ MethodLimits limits_of(Method method) noexcept {
       return {"RegionsChanged", 0, 0, kSmall};
     case Method::kGoodbye:
       return {"Goodbye", 0, 0, kSmall};
+    case Method::kGreetDoor:
+      return {"GreetDoor", 2 * kSmall, 2 * kSmall, 0};
     case Method::kQueryBlocksForTransfer:
       // 65,536 hashes of 64 bytes with two bytes of framing each, and the rest.
       return {"QueryBlocksForTransfer", 5 * kMiB, kMaxFrameBytes, 0};

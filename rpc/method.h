@@ -15,6 +15,7 @@ enum class Method : std::uint16_t {
   kGetRegions = 3,
   kRegionsChanged = 4,
   kGoodbye = 5,
+  kGreetDoor = 6,
   kQueryBlocksForTransfer = 16,
   kConfirmAndRelease = 17,
   kReleaseLease = 18,

@@ -19,6 +19,7 @@
 #include "engine/memory/region_registry.h"
 #include "engine/rail/port.h"
 #include "rpc/connected_peer.h"
+#include "rpc/node_ports.h"
 #include "rpc/peer_connector.h"
 #include "rpc/port_host.h"
 #include "rpc/rpc_server.h"
@@ -122,18 +123,13 @@ Result<void> Node::Impl::make_ports() {
   for (std::uint32_t i = 0; i < threads; ++i) {
     rail_executors_.push_back(std::make_unique<Executor>(fmt::format("rail-{}", i)));
   }
-  const PortOptions port_options = port_options_of(options_);
-  for (std::uint32_t i = 0; i < ports; ++i) {
-    auto spec = parse_rail_spec(options_.rails[i]);
-    if (!spec) return std::move(spec).error().at(Stage::kSetup);
-    auto port = Port::make(PortIndex(i), std::move(*spec), *rail_executors_[i % threads], clock_,
-                           port_options);
-    if (!port) return std::move(port).error().at(Stage::kSetup);
-    ports_.push_back(std::move(*port));
-  }
+  auto made = make_node_ports(options_, rail_executors_, clock_, random_);
+  if (!made) return std::move(made).error();
+  ports_ = std::move(*made);
   SlabPoolOptions memory;
   memory.capacity_bytes = options_.destination_bytes;
   memory.huge_pages = options_.huge_pages;
+  memory.registrars = registrars_of(ports_);
   memory_ = std::make_unique<SlabPool>(memory);
   return ok_result();
 }
@@ -146,8 +142,10 @@ void Node::Impl::start_threads() {
 Result<void> Node::Impl::make_store() {
   if (options_.store.nodes.empty()) return ok_result();
   try {
-    store_ = std::make_unique<BlockStore>(options_.store, registry_, clock_, home_->asio_executor(),
-                                          identity_.boot);
+    StoreOptions store = options_.store;
+    store.registrars = registrars_of(ports_);
+    store_ = std::make_unique<BlockStore>(std::move(store), registry_, clock_,
+                                          home_->asio_executor(), identity_.boot);
   } catch (const std::exception& exception) {
     return Error(Errc::kOutOfMemory, Stage::kSetup, exception.what());
   }

@@ -1,5 +1,7 @@
 #include "rpc/port_host.h"
 
+#include <fmt/core.h>
+
 #include <cstring>
 #include <utility>
 
@@ -14,6 +16,11 @@ Task<Result<void>> open_door(RailDoor* door) { co_return door->open(); }
 Task<RailEndpoint> admit_through(RailDoor* door, SessionId session, ChannelToken token,
                                  LeaseGate* gate) {
   co_return door->admit_session(session, token, *gate);
+}
+
+Task<Result<std::string>> greet_through(RailDoor* door, SessionId session, std::string words) {
+  auto answer = co_await door->greet(session, std::move(words));
+  co_return answer;
 }
 
 Task<void> drop_from(RailDoor* door, SessionId session) { co_await door->drop_session(session); }
@@ -63,6 +70,17 @@ Task<Result<std::vector<RailEndpoint>>> PortHost::admit(SessionId session) {
     endpoints.push_back(std::move(endpoint));
   }
   co_return endpoints;
+}
+
+Task<Result<std::string>> PortHost::greet(SessionId session, std::uint32_t door,
+                                          std::string words) {
+  if (door >= doors_.size()) {
+    co_return Error(Errc::kInvalidArgument, Stage::kConnect,
+                    fmt::format("there is no door {}, this node has {}", door, doors_.size()));
+  }
+  auto answer = co_await run_on(ports_[door]->executor().asio_executor(),
+                                greet_through(doors_[door].get(), session, std::move(words)));
+  co_return answer;
 }
 
 Task<void> PortHost::drop(SessionId session) {

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "engine/base/random.h"
@@ -27,6 +29,8 @@ class PortHost final : public RailHost {
   Task<Result<void>> open();
 
   Task<Result<std::vector<RailEndpoint>>> admit(SessionId session) override;
+  Task<Result<std::string>> greet(SessionId session, std::uint32_t door,
+                                  std::string words) override;
   Task<void> drop(SessionId session) override;
   Task<void> close();
 

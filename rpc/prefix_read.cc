@@ -8,6 +8,7 @@
 #include "engine/base/checksum.h"
 #include "engine/read/read_session.h"
 #include "rpc/cancel_bridge.h"
+#include "rpc/rail_keys.h"
 
 namespace corail {
 
@@ -119,6 +120,7 @@ Task<Result<void>> PrefixRead::read() {
   request.plan = plan_;
   request.chunks = chunks_;
   for (const auto& rail : context_.rails.rails()) request.rails.push_back(rail.get());
+  request.region_keys = keys_of_rails(context_.rails, lease_.regions());
   request.max_slice_bytes = max_slice_bytes();
   request.shares_lease = epoch_.has_value();
   if (epoch_) request.epoch = *epoch_;

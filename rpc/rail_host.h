@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/base/ids.h"
@@ -18,6 +20,11 @@ class RailHost {
   /// Lets the session's data channels in and says where they shall connect to, with the token that
   /// opens each: 1 to 64 endpoints.
   virtual Task<Result<std::vector<RailEndpoint>>> admit(SessionId session) = 0;
+
+  /// What a rail of the session says to the door, and the door's answer: RailDoor::greet. Fails
+  /// with kInvalidArgument where there is no such door.
+  virtual Task<Result<std::string>> greet(SessionId session, std::uint32_t door,
+                                          std::string words) = 0;
 
   /// Forgets the session. When it returns nothing is being sent for it any more (I6). Called once
   /// for each session that was admitted, or tried to be.

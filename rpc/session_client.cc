@@ -7,6 +7,7 @@
 #include "engine/base/log.h"
 #include "rpc/cancel_bridge.h"
 #include "rpc/decode_sink.h"
+#include "rpc/session_greeter.h"
 
 namespace corail {
 namespace {
@@ -18,7 +19,8 @@ constexpr Duration kUnaskedDeadline = std::chrono::seconds(10);
 
 SessionClient::SessionClient(const asio::any_io_executor& executor, Clock& clock,
                              std::shared_ptr<Session> session, Way way)
-    : clock_(clock),
+    : executor_(executor),
+      clock_(clock),
       session_(std::move(session)),
       connection_(session_->connection()),
       way_(std::move(way)),
@@ -76,7 +78,21 @@ Task<Result<std::vector<RailEndpoint>>> SessionClient::open_rails(
   if (!called.ok()) co_return std::move(called).error().at(Stage::kConnect);
   OpenRailsAnswer answer = sink.take();
   take_regions(std::move(answer.regions));
+  std::uint32_t door = 0;
+  for (RailEndpoint& rail : answer.rails) {
+    rail.greeter = std::make_shared<SessionGreeter>(executor_, *this, door++);
+  }
   co_return std::move(answer.rails);
+}
+
+Task<Result<std::string>> SessionClient::greet_door(std::uint32_t door, std::string words,
+                                                    TimePoint deadline) {
+  DecodeSink<std::string> sink(decode_greet_door_answer);
+  FrameBuffer frame = encode_greet_door(door, words);
+  const CallOptions options{deadline, nullptr};
+  auto called = co_await connection_.call(Method::kGreetDoor, std::move(frame), sink, options);
+  if (!called.ok()) co_return std::move(called).error().at(Stage::kConnect);
+  co_return sink.take();
 }
 
 Task<Result<TransferAnswer>> SessionClient::query(TransferQuery query, CallOptions options) {

@@ -82,6 +82,9 @@ class SessionClient final : public Owner {
   Task<Result<std::vector<RailEndpoint>>> open_rails(std::vector<std::string> descriptions,
                                                      TimePoint deadline);
 
+  /// What a rail says to the door that it connects to, and the door's answer: see RailGreeter.
+  Task<Result<std::string>> greet_door(std::uint32_t door, std::string words, TimePoint deadline);
+
   /// The newest table known; empty before open_rails().
   std::shared_ptr<const RegionTable> regions() const noexcept { return regions_; }
 
@@ -133,6 +136,7 @@ class SessionClient final : public Owner {
                                       CancelToken cancel);
   void take_regions(RegionTable table);
 
+  const asio::any_io_executor executor_;
   Clock& clock_;
   const std::shared_ptr<Session> session_;
   Connection& connection_;

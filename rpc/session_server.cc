@@ -61,6 +61,10 @@ Task<Result<FrameBuffer>> SessionServer::dispatch(InboundCall& call) {
       auto answer = co_await open_rails(call.body());
       co_return answer;
     }
+    case Method::kGreetDoor: {
+      auto answer = co_await greet_door(call.body());
+      co_return answer;
+    }
     case Method::kGetRegions:
       co_return get_regions(call.body());
     case Method::kQueryBlocksForTransfer: {
@@ -99,6 +103,17 @@ Task<Result<FrameBuffer>> SessionServer::open_rails(std::span<const std::byte> b
   CORAIL_CHECK(!rails->empty() && rails->size() <= kMaxRails, "a node has 1 to 64 rails");
   const auto table = services_.regions.snapshot();
   co_return encode_open_rails_answer(*rails, *table);
+}
+
+Task<Result<FrameBuffer>> SessionServer::greet_door(std::span<const std::byte> body) {
+  auto asked = decode_greet_door(body);
+  if (!asked.ok()) co_return std::move(asked).error();
+  if (!rails_open_) {
+    co_return Error(Errc::kProtocol, Stage::kConnect, "the rails of this session are not open");
+  }
+  const auto words = co_await services_.rails.greet(id_, asked->door, std::move(asked->words));
+  if (!words.ok()) co_return words.error();
+  co_return encode_greet_door_answer(*words);
 }
 
 Result<FrameBuffer> SessionServer::get_regions(std::span<const std::byte> body) {

@@ -54,6 +54,7 @@ class SessionServer {
 
   Task<Result<FrameBuffer>> dispatch(InboundCall& call);
   Task<Result<FrameBuffer>> open_rails(std::span<const std::byte> body);
+  Task<Result<FrameBuffer>> greet_door(std::span<const std::byte> body);
   Result<FrameBuffer> get_regions(std::span<const std::byte> body);
   Task<Result<FrameBuffer>> query(InboundCall& call);
   Result<FrameBuffer> answer_query(const QueryBlocks& asked);

@@ -158,7 +158,18 @@ Result<std::unique_ptr<Slab>> Slab::create(const SlabOptions& options) {
   return slab;
 }
 
+Result<void> Slab::register_with(const MemoryRegistrars& registrars, MemoryUse use) {
+  auto registered = register_everywhere(registrars, std::span(data_, bytes_), use);
+  if (!registered) return std::move(registered).error();
+  registrations_ = std::move(*registered);
+  return ok_result();
+}
+
 Slab::~Slab() {
+  if (keep_mapped_) {
+    for (auto& registration : registrations_) [[maybe_unused]] auto* kept = registration.release();
+  }
+  registrations_.clear();
   if (data_ != nullptr && !keep_mapped_) ::munmap(data_, bytes_);
   if (memfd_ >= 0) ::close(memfd_);
 }

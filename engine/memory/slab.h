@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/base/result.h"
+#include "engine/memory/memory_registrar.h"
 
 namespace corail {
 
@@ -54,8 +56,14 @@ class Slab {
   /// One line for people: size, backing, pages, and what was asked for but is not there.
   const std::string& describe() const noexcept { return description_; }
 
-  /// Gives up the right to unmap: the bytes stay mapped until the process ends. For memory that a
-  /// device may still write into (contract 4).
+  /// Lets the devices know all of it. Their registrations are the slab's from here on and go before
+  /// the mapping does. Once only, before anybody uses the slab; blocks while the pages are pinned.
+  Result<void> register_with(const MemoryRegistrars& registrars, MemoryUse use);
+  /// By index of the registrar, see keys_of().
+  std::vector<std::uint64_t> keys() const { return keys_of(registrations_); }
+
+  /// Gives up the right to unmap: the bytes stay mapped and registered until the process ends. For
+  /// memory that a device may still write into (contract 4).
   void keep_mapped_for_ever() noexcept { keep_mapped_ = true; }
 
  private:
@@ -68,6 +76,7 @@ class Slab {
   bool huge_ = false;
   bool keep_mapped_ = false;
   int memfd_ = -1;
+  MemoryRegistrations registrations_;
   std::string description_;
 };
 

@@ -64,7 +64,7 @@ class PoolState {
   std::optional<Piece> carve(OneSlab& slab, std::uint64_t bytes);
   std::uint64_t room() const noexcept;
   void unmap_empty_slabs(std::uint64_t bytes);
-  static Result<std::unique_ptr<OneSlab>> map_slab(const SlabOptions& wanted) noexcept;
+  Result<std::unique_ptr<OneSlab>> map_slab(const SlabOptions& wanted) const noexcept;
   Result<SlabOptions> reserve(std::uint64_t bytes, std::int32_t node);
 
   const SlabPoolOptions options_;
@@ -163,10 +163,12 @@ std::optional<PoolState::Piece> PoolState::first_fit(std::int32_t node, std::uin
 
 /// Never throws: what was reserved for it is given back by the caller.
 Result<std::unique_ptr<PoolState::OneSlab>> PoolState::map_slab(
-    const SlabOptions& wanted) noexcept {
+    const SlabOptions& wanted) const noexcept {
   try {
     auto slab = Slab::create(wanted);
     if (!slab) return std::move(slab).error();
+    auto registered = (*slab)->register_with(options_.registrars, MemoryUse::kLanding);
+    if (!registered) return std::move(registered).error().at(Stage::kSubmit);
     return std::make_unique<OneSlab>(std::move(*slab));
   } catch (const std::bad_alloc&) {
     return Error(Errc::kOutOfMemory, Stage::kSubmit, "no memory to keep account of a slab");
@@ -185,7 +187,7 @@ Result<PoolState::Piece> PoolState::allocate(std::uint64_t bytes, std::int32_t n
     if (!reserved) return std::move(reserved).error();
     wanted = *reserved;
   }
-  // Without the lock: the kernel may have to clear huge pages.
+  // Without the lock: the kernel may have to clear huge pages, and devices to pin them.
   auto mapped = map_slab(wanted);
   const std::lock_guard lock(mutex_);
   mapped_bytes_ -= wanted.bytes;

@@ -9,6 +9,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/units.h"
+#include "engine/memory/memory_registrar.h"
 #include "engine/memory/pin.h"
 #include "engine/memory/slab.h"
 
@@ -21,6 +22,8 @@ struct SlabPoolOptions {
   bool huge_pages = false;
   /// Where memory can be bound; a chunk for any other node lies wherever the kernel likes.
   std::vector<std::int32_t> numa_nodes = machine_numa_nodes();
+  /// Devices that reads into the pool land through; every slab is registered with each.
+  MemoryRegistrars registrars{};
 };
 
 namespace detail {

@@ -5,6 +5,9 @@
 
 #include "engine/rail/tcp/tcp_options.h"
 #include "engine/rail/tcp/tcp_port_device.h"
+#include "engine/rail/verbs/verbs_port.h"
+#include "engine/rail/verbs/verbs_port_device.h"
+#include "engine/verbs/verbs_api.h"
 
 namespace corail {
 namespace {
@@ -18,21 +21,46 @@ TcpOptions tcp_options(const RailSpec& spec, const PortOptions& options) {
   return tcp;
 }
 
+VerbsOptions verbs_options(const RailSpec& spec, const PortOptions& options) {
+  const auto& named = std::get<VerbsRailSpec>(spec);
+  VerbsOptions verbs;
+  verbs.device = named.device;
+  verbs.port = named.port;
+  verbs.gid = named.gid;
+  verbs.channels = options.channels_per_rail;
+  verbs.tuning = options.path_tuning;
+  verbs.max_region_bytes = options.max_region_bytes;
+  verbs.seed = options.seed;
+  return verbs;
+}
+
+Result<std::unique_ptr<PortDevice>> make_device(const RailSpec& spec, Executor& executor,
+                                                Clock& clock, const PortOptions& options) {
+  using Device = std::unique_ptr<PortDevice>;
+  if (std::holds_alternative<TcpRailSpec>(spec)) {
+    TcpOptions tcp = tcp_options(spec, options);
+    auto checked = check_options(tcp);
+    if (!checked) return std::move(checked).error();
+    return Device(std::make_unique<TcpPortDevice>(executor.asio_executor(), clock, std::move(tcp)));
+  }
+  if (std::holds_alternative<VerbsRailSpec>(spec)) {
+    auto port = VerbsPort::open(system_verbs(), executor, verbs_options(spec, options));
+    if (!port) return std::move(port).error();
+    return Device(std::make_unique<VerbsPortDevice>(std::move(*port), clock));
+  }
+  return Error(Errc::kUnknownName,
+               to_string(spec) +
+                   " names a transport that this build does not have; it has tcp: and verbs:, "
+                   "such as tcp:127.0.0.1 and verbs:mlx5_0:1");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Port>> Port::make(PortIndex index, RailSpec spec, Executor& executor,
                                          Clock& clock, PortOptions options) {
-  if (!std::holds_alternative<TcpRailSpec>(spec)) {
-    return Error(Errc::kUnknownName, Stage::kSetup,
-                 to_string(spec) +
-                     " names a transport that this build does not have; it has tcp:, "
-                     "such as tcp:127.0.0.1");
-  }
-  TcpOptions tcp = tcp_options(spec, options);
-  auto checked = check_options(tcp);
-  if (!checked) return std::move(checked).error().at(Stage::kSetup);
-  auto device = std::make_unique<TcpPortDevice>(executor.asio_executor(), clock, std::move(tcp));
-  return over(index, to_string(spec), executor, clock, std::move(device), options.budget_bytes);
+  Result<std::unique_ptr<PortDevice>> device = make_device(spec, executor, clock, options);
+  if (!device) return std::move(device).error().at(Stage::kSetup);
+  return over(index, to_string(spec), executor, clock, std::move(*device), options.budget_bytes);
 }
 
 std::unique_ptr<Port> Port::over(PortIndex index, std::string name, Executor& executor,

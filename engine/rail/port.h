@@ -15,6 +15,7 @@
 #include "engine/rail/rail_spec.h"
 #include "engine/rail/tcp/tcp_limits.h"
 #include "engine/rail/transport.h"
+#include "engine/verbs/path_settings.h"
 
 namespace corail {
 
@@ -24,6 +25,9 @@ struct PortOptions {
   Duration handshake_time = std::chrono::seconds(5);
   std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;  // see TcpOptions::send_buffer
   std::uint64_t budget_bytes = kDefaultPortBudgetBytes;       // see PortBudget; 0: no bound
+  PathTuning path_tuning;                                     // of verbs rails
+  std::uint64_t max_region_bytes = 0;                         // see VerbsOptions
+  std::uint64_t seed = 0;                                     // see VerbsOptions
 };
 
 /// A local NIC port or address with the executor that its rails run on. make() knows which
@@ -33,7 +37,8 @@ struct PortOptions {
 /// executor outlives it. Immutable; any thread.
 class Port {
  public:
-  /// Fails with kUnknownName where this build has no such transport, naming those it has.
+  /// Fails with kUnknownName where this build has no such transport or this machine no such device,
+  /// naming those there are. Called while the executor has no thread yet.
   static Result<std::unique_ptr<Port>> make(PortIndex index, RailSpec spec, Executor& executor,
                                             Clock& clock, PortOptions options);
 
@@ -56,6 +61,8 @@ class Port {
   std::unique_ptr<Transport> make_transport() const { return device_->make_transport(); }
   /// The holder's side of this port. One per port.
   std::unique_ptr<RailDoor> make_door() const { return device_->make_door(); }
+  /// See PortDevice::registrar.
+  std::shared_ptr<MemoryRegistrar> registrar() const { return device_->registrar(); }
 
  private:
   Port(PortIndex index, std::string name, Executor& executor, Clock& clock,

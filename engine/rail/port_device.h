@@ -3,6 +3,7 @@
 #include <memory>
 #include <string_view>
 
+#include "engine/memory/memory_registrar.h"
 #include "engine/rail/rail_door.h"
 #include "engine/rail/transport.h"
 
@@ -24,6 +25,9 @@ class PortDevice {
   virtual std::unique_ptr<Transport> make_transport() const = 0;
   /// The holder's side of the port. One per port.
   virtual std::unique_ptr<RailDoor> make_door() const = 0;
+
+  /// Through which memory becomes known to the device; null where it needs not be.
+  virtual std::shared_ptr<MemoryRegistrar> registrar() const { return nullptr; }
 };
 
 }  // namespace corail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
@@ -42,7 +43,17 @@ class RailDoor {
   /// is being sent and every pin it held is gone.
   virtual Task<void> drop_session(SessionId session) = 0;
 
+  /// Answers what a rail of an admitted session says before its channels exist (RailGreeter).
+  /// `words` are remote input (I5). Fails with kRefused where the transport's channels speak for
+  /// themselves.
+  virtual Task<Result<std::string>> greet(SessionId session, std::string words);
+
   virtual Task<void> close() = 0;
 };
+
+inline Task<Result<std::string>> RailDoor::greet(SessionId /*session*/, std::string /*words*/) {
+  co_return Error(Errc::kRefused, Stage::kServe,
+                  "the rails of this port open their channels by themselves");
+}
 
 }  // namespace corail

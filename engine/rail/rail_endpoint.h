@@ -2,9 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace corail {
+
+class RailGreeter;
 
 /// 128 random bits that open a data channel into one session.
 using ChannelToken = std::array<std::uint8_t, 16>;
@@ -15,6 +18,7 @@ struct RailEndpoint {
   std::string address;     // tcp: numeric address; verbs: GID or LID in text
   std::uint16_t port = 0;  // tcp: port number
   ChannelToken token{};
+  std::shared_ptr<RailGreeter> greeter{};  // not told: added by the session that was told the rest
 };
 
 }  // namespace corail

@@ -16,7 +16,10 @@ namespace corail {
 namespace {
 
 std::string pair_name(const Port& port, const RailEndpoint& remote) {
-  return fmt::format("{}>{}", port.name(), format_host_port(remote.address, remote.port));
+  // Not every transport has ports.
+  const std::string there =
+      remote.port == 0 ? remote.address : format_host_port(remote.address, remote.port);
+  return fmt::format("{}>{}", port.name(), there);
 }
 
 /// The endpoint is remote input (I5): what it says that it is need not be what this port speaks.
@@ -50,6 +53,7 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
   CORAIL_CHECK(!ports.empty() && !remotes.empty(), "a rail has two ends");
   CORAIL_CHECK(rails_.empty(), "a rail set is opened once");
   const std::size_t count = std::max(ports.size(), remotes.size());
+  remotes_ = remotes.size();
   for (std::size_t i = 0; i < count; ++i) {
     auto fits = check_pair(*ports[i % ports.size()], remotes[i % remotes.size()], remotes);
     if (!fits) co_return std::move(fits).error();

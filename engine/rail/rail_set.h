@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -39,6 +40,8 @@ class RailSet {
 
   std::span<const std::unique_ptr<Rail>> rails() const noexcept { return rails_; }
   std::vector<std::string> names() const;
+  /// Which of the peer's endpoints the rail goes to, by index.
+  std::size_t remote_of(std::size_t rail) const noexcept { return rail % remotes_; }
 
   /// The most bytes of one slice that every rail takes that has been connected; 0 without such.
   std::uint64_t max_slice_bytes() const noexcept;
@@ -51,6 +54,7 @@ class RailSet {
   /// What open() returns, of what its rails did.
   Result<void> judge(const std::vector<Result<void>>& connects) const;
 
+  std::size_t remotes_ = 1;  // the peer's endpoints
   std::vector<std::unique_ptr<Rail>> rails_;
 };
 

@@ -82,7 +82,12 @@ StoreState::StoreState(StoreOptions options, RegionRegistry& registry, Clock& cl
       break;
     }
     const auto base = reinterpret_cast<std::uint64_t>((*slab)->data());
-    const auto region = registry_.add(base, (*slab)->bytes(), node.numa_node, {});
+    const auto registered = (*slab)->register_with(options_.registrars, MemoryUse::kServed);
+    if (!registered) {
+      failure = registered.error().to_string();
+      break;
+    }
+    const auto region = registry_.add(base, (*slab)->bytes(), node.numa_node, (*slab)->keys());
     if (!region) {
       failure = region.error().to_string();
       break;

@@ -10,6 +10,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/ids.h"
 #include "engine/base/units.h"
+#include "engine/memory/memory_registrar.h"
 #include "engine/memory/slab.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/part_table.h"
@@ -33,6 +34,9 @@ struct StoreOptions {
   std::vector<NodeCapacity> nodes;  // each node once
   SlabBacking backing = SlabBacking::kAnonymous;
   bool huge_pages = false;
+  /// Devices that peers read the store through; every slab is registered with each, and its keys
+  /// are published in this order.
+  MemoryRegistrars registrars{};
   std::uint64_t max_extent_bytes = 64 * kMiB;  // of one part of one allocation of a save
   std::uint32_t max_hashes = 65'536;           // of one query and of one save
   std::uint64_t max_blocks = 16'777'216;       // in the index

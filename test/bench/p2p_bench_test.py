@@ -160,8 +160,9 @@ class ExitCodes(BenchTest):
         self.assert_sentence(run("--segments", "3"), 2, "--segments 3")
         self.assert_sentence(run("--blocks", "0"), 2, "--blocks")
         self.assert_sentence(run("--rails", "pigeon:1"), 2, "pigeon", "tcp:ADDRESS")
-        for known in ("verbs:mlx5_0", "mock:125MB/s"):
-            self.assert_sentence(run("--rails", known), 2, known, "does not have", "tcp:")
+        mock = "mock:125MB/s"
+        self.assert_sentence(run("--rails", mock), 2, mock, "does not have", "tcp:", "verbs:")
+        self.assert_sentence(run("--rails", "verbs:nowhere_0"), 2, "no RDMA device 'nowhere_0'")
         self.assert_sentence(run("--role", "requester"), 2, "ADDR:PORT")
 
     def test_a_ratio_that_is_not_reached(self):

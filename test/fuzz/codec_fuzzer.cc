@@ -91,6 +91,12 @@ void message(std::uint32_t kind, std::span<const std::byte> body) {
       static_cast<void>(decode_renew_answer(body));
       static_cast<void>(decode_lane_sums_answer(body, 16));
       break;
+    case 14:
+      static_cast<void>(decode_greet_door(body));
+      break;
+    case 15:
+      static_cast<void>(decode_greet_door_answer(body));
+      break;
     default:
       answer(AnswerEncoding::kSegments, body);
       break;
@@ -102,7 +108,7 @@ void message(std::uint32_t kind, std::span<const std::byte> body) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   corail::fuzz::FuzzInput input(data, size);
-  const std::uint32_t kind = input.below(15);
+  const std::uint32_t kind = input.below(17);
   corail::fuzz::message(kind, input.rest());
   return 0;
 }

@@ -37,6 +37,11 @@ class FakeRails final : public RailHost {
     endpoints[1].token.fill(static_cast<std::uint8_t>(session.value()));
     co_return endpoints;
   }
+  Task<Result<std::string>> greet(SessionId session, std::uint32_t door,
+                                  std::string words) override {
+    if (door >= 2) co_return Error(Errc::kInvalidArgument, Stage::kConnect, "no such door");
+    co_return std::to_string(session.value()) + ":" + std::to_string(door) + ":" + words;
+  }
   Task<void> drop(SessionId session) override {
     dropped.push_back(session);
     co_return;

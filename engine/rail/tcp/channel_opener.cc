@@ -55,6 +55,10 @@ ChannelOpener::ChannelOpener(asio::any_io_executor executor, Clock& clock,
                              const TcpOptions& options)
     : executor_(std::move(executor)), clock_(clock), options_(options) {}
 
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<Socket>> ChannelOpener::open(RailEndpoint remote, TimePoint deadline) {
   const std::string name = format_host_port(remote.address, remote.port);
   std::error_code error;
@@ -100,6 +104,7 @@ Task<Result<Socket>> ChannelOpener::open(RailEndpoint remote, TimePoint deadline
   if (!shaken.ok()) co_return std::move(shaken).error().at(Stage::kConnect).on_peer(name);
   co_return std::move(attempt->socket);
 }
+#pragma GCC diagnostic pop
 
 void ChannelOpener::abort() noexcept {
   aborted_ = true;

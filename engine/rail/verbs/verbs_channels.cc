@@ -1,0 +1,199 @@
+// How a verbs rail's queue pairs are made, rebuilt and destroyed.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/base/log.h"
+#include "engine/exec/shielded.h"
+#include "engine/exec/sleep.h"
+#include "engine/rail/rail_greeter.h"
+#include "engine/rail/verbs/transport_waiter.h"
+#include "engine/rail/verbs/verbs_path.h"
+
+namespace corail {
+namespace {
+
+/// The least time between two queue pairs of one channel: rebuilding cures no error of a program,
+/// so one that repeats must not become a storm.
+constexpr Duration kRebuildGap = std::chrono::milliseconds(100);
+/// How long the holder may take to answer a greeting. With kDrainTime less than kRailCloseTime,
+/// because close() waits for it.
+constexpr Duration kGreetTime = std::chrono::seconds(3);
+/// How long close() waits for flushes before it destroys the queue pairs all the same.
+constexpr Duration kDrainTime = std::chrono::seconds(1);
+/// How long to wait before a device that refused to destroy a queue pair is asked again.
+constexpr Duration kDestroyPause = std::chrono::milliseconds(100);
+
+}  // namespace
+
+Task<Result<void>> VerbsTransport::connect(RailEndpoint remote, TimePoint deadline) {
+  if (phase_ != Phase::kNew) {
+    co_return Error(Errc::kInvalidArgument, Stage::kConnect, "a rail connects once only");
+  }
+  remote_ = std::move(remote);
+  if (remote_.greeter == nullptr) {
+    co_return Error(Errc::kInvalidArgument, Stage::kConnect,
+                    "a verbs rail needs somebody to carry its greeting to the holder");
+  }
+  phase_ = Phase::kConnecting;
+  // A half-open set of channels has to be taken down whatever happens to the caller.
+  auto opened = co_await shielded(open_channels(deadline));
+  if (opened.ok() && phase_ == Phase::kConnecting) {
+    phase_ = Phase::kConnected;
+  } else {
+    for (const auto& channel : channels_) co_await shielded(destroy(*channel));
+    if (phase_ == Phase::kConnecting) phase_ = Phase::kClosed;
+    if (opened.ok()) opened = Error(Errc::kClosed, Stage::kConnect, "the rail was closed");
+  }
+  connect_ended_.notify();
+  co_return opened;
+}
+
+Task<Result<void>> VerbsTransport::open_channels(TimePoint deadline) {
+  std::vector<VerbsChannel*> all;
+  for (std::uint32_t i = 0; i < port_->options().channels; ++i) {
+    channels_.push_back(std::make_unique<VerbsChannel>(i));
+    all.push_back(channels_.back().get());
+  }
+  auto joined = co_await join_peer(all, deadline);
+  co_return joined;
+}
+
+/// New queue pairs for these channels, and what the peer must know of them.
+Result<Greeting> VerbsTransport::offer(std::span<VerbsChannel* const> joined) {
+  auto greeting = port_->describe();
+  if (!greeting.ok()) return greeting;
+  greeting->generation = port_->next_generation();
+  greeting->first_channel = static_cast<std::uint8_t>(joined.front()->index);
+  for (VerbsChannel* const channel : joined) {
+    auto pair = port_->make_pair(false);
+    if (!pair.ok()) return std::move(pair).error();
+    channel->pair = std::move(pair).value();
+    channel->own_psn = port_->random_psn();
+    channel->built = clock_.now();
+    GreetedPair greeted;
+    greeted.number = channel->pair->number();
+    greeted.psn = channel->own_psn;
+    greeting->pairs.push_back(greeted);
+  }
+  return greeting;
+}
+
+Task<Result<void>> VerbsTransport::join_peer(std::span<VerbsChannel* const> joined,
+                                             TimePoint deadline) {
+  const auto own = offer(joined);
+  if (!own.ok()) co_return own.error();
+  const TimePoint until = std::min(deadline, clock_.now() + kGreetTime);
+  auto words = co_await remote_.greeter->greet(encode(*own), until);
+  if (!words.ok()) co_return std::move(words).error();
+  const auto peer = decode_greeting(*words);
+  if (!peer.ok()) co_return peer.error();
+  // The holder's end answers by now, so that ours may send: both are ready.
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    const auto path = path_between(*own, i, *peer, i, port_->gid_index(), port_->options().port);
+    if (!path.ok()) co_return path.error();
+    auto ready = joined[i]->pair->answer(*path);
+    if (ready.ok()) ready = joined[i]->pair->send(*path);
+    if (!ready.ok()) co_return ready;
+    joined[i]->fault = ChannelFault::kNone;
+  }
+  co_return ok_result();
+}
+
+void VerbsTransport::look_after_channels() {
+  if (!usable()) return;
+  for (const auto& channel : channels_) {
+    if (channel->fault == ChannelFault::kNone || !channel->drained() || channel->rebuilding) {
+      continue;
+    }
+    channel->rebuilding = true;
+    scope_.spawn(rebuild(*channel));
+  }
+}
+
+Task<void> VerbsTransport::rebuild(VerbsChannel& channel) {
+  co_await destroy(channel);
+  const TimePoint from = channel.built + kRebuildGap;
+  if (clock_.now() < from) co_await pause(from - clock_.now());
+  if (usable()) {
+    std::array<VerbsChannel*, 1> alone = {&channel};
+    const auto joined = co_await join_peer(alone, clock_.now() + kGreetTime);
+    if (!joined.ok() && usable()) {
+      channel.fault = ChannelFault::kPath;
+      lose(Error(
+          Errc::kRailFailed, Stage::kConnect,
+          fmt::format("a queue pair could not be built anew: {}", joined.error().to_string())));
+    }
+  }
+  channel.rebuilding = false;
+  pump();
+}
+
+/// The device tells nothing more of what was posted on the channel, and touches none of it.
+Task<void> VerbsTransport::destroy(VerbsChannel& channel) {
+  while (channel.pair != nullptr) {
+    const auto destroyed = channel.pair->destroy();
+    if (destroyed.ok()) {
+      // Its last completions may still be in the queue.
+      port_->drain();
+      channel.pair.reset();
+      break;
+    }
+    log_limited("queue pair not destroyed", LogLevel::kError,
+                "{}; memory that it may touch is kept", destroyed.error().to_string());
+    co_await pause(kDestroyPause);
+  }
+  for (const std::uint64_t left : channel.account.abandon()) {
+    settle(OpKey::unpack(left), Error(Errc::kFlushed, Stage::kClose, "its queue pair is gone"));
+  }
+}
+
+Task<void> VerbsTransport::close() {
+  if (phase_ == Phase::kClosed || phase_ == Phase::kNew) {
+    phase_ = Phase::kClosed;
+    co_await shielded(scope_.join());
+    co_return;
+  }
+  const bool connecting = phase_ == Phase::kConnecting;
+  phase_ = Phase::kClosing;
+  if (connecting) co_await shielded(connect_ended_.wait());
+  // Whoever rebuilds finds the rail closed, and ends.
+  for (const VerbsRequest& request : std::exchange(waiting_, {})) {
+    end(request, Error(Errc::kFlushed, Stage::kClose, "the rail was closed"));
+  }
+  for (const auto& channel : channels_) {
+    if (!channel->ready()) continue;
+    channel->fault = ChannelFault::kFence;
+    [[maybe_unused]] const auto failed = channel->pair->fail();
+  }
+  deliver();
+  co_await shielded(wait_until_drained(clock_.now() + kDrainTime));
+  for (const auto& channel : channels_) {
+    if (!channel->rebuilding) co_await shielded(destroy(*channel));
+  }
+  deliver();
+  co_await shielded(scope_.join());
+  // Those that were being rebuilt when this began.
+  for (const auto& channel : channels_) co_await shielded(destroy(*channel));
+  deliver();
+  co_await shielded(scope_.join());
+  phase_ = Phase::kClosed;
+}
+
+Task<void> VerbsTransport::wait_until_drained(TimePoint deadline) {
+  Waiter waiter(*this, deadline);
+  const auto drained = [this] {
+    return std::all_of(channels_.begin(), channels_.end(),
+                       [](const auto& channel) { return channel->drained(); });
+  };
+  while (!drained() && !waiter.expired()) co_await waiter.wait();
+}
+
+Task<void> VerbsTransport::pause(Duration time) {
+  const auto timer = clock_.make_timer(executor_);
+  co_await sleep_until(*timer, clock_.now() + time);
+}
+
+}  // namespace corail

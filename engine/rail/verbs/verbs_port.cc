@@ -1,0 +1,190 @@
+#include "engine/rail/verbs/verbs_port.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <asio/ip/address_v6.hpp>
+#include <atomic>
+#include <system_error>
+#include <utility>
+
+#include "engine/base/check.h"
+#include "engine/base/log.h"
+
+namespace corail {
+namespace {
+
+/// Tells the ports of a process apart.
+std::atomic<std::uint64_t> ports_made{0};
+/// Generations of all ports: they only have to grow.
+std::atomic<std::uint64_t> generations_made{0};
+
+std::string text_of(const GidEntry& gid, const PortFacts& facts) {
+  if (facts.link == LinkLayer::kInfiniBand) return fmt::format("lid {}", facts.lid);
+  const asio::ip::address_v6 address(gid.gid);
+  if (address.is_v4_mapped()) {
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, address).to_string();
+  }
+  return address.to_string();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<VerbsPort>> VerbsPort::open(const VerbsApi& api, Executor& executor,
+                                                   VerbsOptions options) {
+  auto device = Device::open(api, options.device);
+  if (!device.ok()) return std::move(device).error();
+  const auto facts = (*device)->port(options.port);
+  if (!facts.ok()) return facts.error();
+  const auto gids = (*device)->gids(options.port);
+  if (!gids.ok()) return gids.error();
+  const std::string name = fmt::format("{}:{}", options.device, options.port);
+  const auto gid = choose_gid(*gids, facts->link, options.gid, name);
+  if (!gid.ok()) return gid.error();
+  auto pd = ProtectionDomain::make(*device);
+  if (!pd.ok()) return std::move(pd).error();
+  auto completions = CompletionQueue::make(*device, kPortCompletions);
+  if (!completions.ok()) return std::move(completions).error();
+  return std::shared_ptr<VerbsPort>(new VerbsPort(executor, std::move(options), *device, *pd,
+                                                  std::move(completions).value(), *gid, *facts));
+}
+
+VerbsPort::VerbsPort(Executor& executor, VerbsOptions options, std::shared_ptr<const Device> device,
+                     std::shared_ptr<const ProtectionDomain> pd,
+                     std::unique_ptr<CompletionQueue> completions, GidEntry gid,
+                     const PortFacts& facts)
+    : executor_(executor),
+      options_(std::move(options)),
+      device_(std::move(device)),
+      pd_(std::move(pd)),
+      completions_(std::move(completions)),
+      gid_(gid),
+      id_(++ports_made),
+      name_(fmt::format("{}:{}", options_.device, options_.port)),
+      address_(text_of(gid_, facts)),
+      sizes_(clamp_queue(device_->limits())),
+      max_slice_bytes_(corail::max_slice_bytes(facts)),
+      memory_(std::make_shared<VerbsMemory>(pd_, options_.max_region_bytes)),
+      random_(options_.seed + id_),
+      requests_(completions_->capacity()),
+      self_(std::make_shared<VerbsPort*>(this)),
+      events_(std::in_place, executor.context(), completions_->descriptor()) {
+  executor_.add_poller(*this);
+}
+
+VerbsPort::~VerbsPort() {
+  CORAIL_CHECK(owners_.empty(), "a port outlives its rails");
+  shut();
+}
+
+void VerbsPort::shut() {
+  if (!events_) return;
+  *self_ = nullptr;
+  executor_.remove_poller(*this);
+  events_->release();
+  events_.reset();
+}
+
+Result<Greeting> VerbsPort::describe() const {
+  if (broken_) return *broken_;
+  const auto facts = device_->port(options_.port);
+  if (!facts.ok()) return facts.error();
+  if (!facts->active) {
+    return Error(Errc::kConnectFailed, Stage::kConnect,
+                 fmt::format("the port {} is down; check its cable and its interface", name_));
+  }
+  Greeting greeting;
+  greeting.rail = id_;
+  greeting.link = facts->link;
+  greeting.mtu_bytes = facts->mtu_bytes;
+  greeting.lid = facts->lid;
+  greeting.gid = gid_.gid;
+  greeting.reads_sent = sizes_.reads_sent;
+  greeting.reads_answered = sizes_.reads_answered;
+  return greeting;
+}
+
+std::uint64_t VerbsPort::next_generation() noexcept { return ++generations_made; }
+
+Result<std::unique_ptr<QueuePair>> VerbsPort::make_pair(bool serves_reads) {
+  return QueuePair::make(pd_, *completions_, options_.tuning, options_.port, sizes_, serves_reads);
+}
+
+void VerbsPort::add_owner(CompletionOwner& owner) { owners_.push_back(&owner); }
+
+void VerbsPort::remove_owner(CompletionOwner& owner) noexcept {
+  std::erase(owners_, &owner);
+  std::replace(to_deliver_.begin(), to_deliver_.end(), &owner,
+               static_cast<CompletionOwner*>(nullptr));
+}
+
+std::size_t VerbsPort::take_batch() noexcept {
+  std::array<Completion, CompletionQueue::kBatch> batch;
+  const auto count = completions_->poll(batch);
+  if (!count.ok()) {
+    broken(count.error());
+    return 0;
+  }
+  for (std::size_t i = 0; i < *count; ++i) {
+    const OpKey key = OpKey::unpack(batch[i].request);
+    const VerbsRequest* const request = requests_.find(key);
+    if (request == nullptr) {
+      ++stale_;
+      continue;
+    }
+    CompletionOwner* const owner = request->owner;
+    owner->on_completion(key, batch[i]);
+    const bool known =
+        std::find(to_deliver_.begin(), to_deliver_.end(), owner) != to_deliver_.end();
+    if (!known) to_deliver_.push_back(owner);
+  }
+  return *count;
+}
+
+std::size_t VerbsPort::poll() {
+  if (broken_) return 0;
+  const std::size_t taken = take_batch();
+  // By index: what is called may destroy owners, and take batches of its own.
+  for (std::size_t i = 0; i < to_deliver_.size(); ++i) {
+    CompletionOwner* const owner = std::exchange(to_deliver_[i], nullptr);
+    if (owner != nullptr) owner->deliver();
+  }
+  to_deliver_.clear();
+  return taken;
+}
+
+void VerbsPort::drain() noexcept {
+  while (!broken_ && take_batch() > 0) continue;
+  // What it brought for others is delivered in the next round.
+  if (events_) executor_.wake();
+}
+
+bool VerbsPort::arm() {
+  if (broken_) return true;
+  const auto armed = completions_->arm();
+  if (!armed.ok()) {
+    broken(armed.error());
+    return true;
+  }
+  if (std::exchange(waiting_, true)) return true;
+  events_->async_wait(asio::posix::stream_descriptor::wait_read,
+                      [self = self_](const std::error_code& error) {
+                        if (*self == nullptr || error) return;
+                        VerbsPort& port = **self;
+                        port.waiting_ = false;
+                        port.completions_->take_events();
+                        port.executor_.wake();
+                      });
+  return true;
+}
+
+void VerbsPort::broken(const Error& why) noexcept {
+  if (broken_) return;
+  broken_ = why;
+  log(LogLevel::kError, "the port {} is out of use: {}", name_, why.to_string());
+  const std::vector<CompletionOwner*> told = owners_;
+  for (CompletionOwner* const owner : told) owner->on_broken(why);
+}
+
+}  // namespace corail

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/exec/event.h"
+#include "engine/rail/rail_door.h"
+#include "engine/rail/verbs/greeting.h"
+#include "engine/rail/verbs/verbs_port.h"
+
+namespace corail {
+
+/// Queue pairs of one session through one verbs door, at most (I8).
+inline constexpr std::size_t kMaxSessionPairs = 64;
+
+/// The holder's side of a verbs port. A greeting makes queue pairs here that answer the requester's
+/// and post nothing; the device serves its READs, and this process takes no part in it.
+///
+/// What a device checks is the key: whoever has one may read the whole region, leased or not, until
+/// the session is dropped and its queue pairs are gone. The requester finds out at the
+/// confirmation.
+///
+/// Ownership and thread as RailDoor says. A rail has one queue pair for each of its channels; a
+/// greeting of a later generation replaces them, one of an earlier is refused.
+class VerbsRailDoor final : public RailDoor {
+ public:
+  VerbsRailDoor(std::shared_ptr<VerbsPort> port, Clock& clock);
+  ~VerbsRailDoor() override;
+  VerbsRailDoor(const VerbsRailDoor&) = delete;
+  VerbsRailDoor& operator=(const VerbsRailDoor&) = delete;
+
+  Result<void> open() override;
+  RailEndpoint admit_session(SessionId session, ChannelToken token, LeaseGate& gate) override;
+  Task<void> drop_session(SessionId session) override;
+  Task<Result<std::string>> greet(SessionId session, std::string words) override;
+  Task<void> close() override;
+
+  /// For tests and reports.
+  std::size_t pairs() const noexcept;
+
+ private:
+  struct Served {
+    std::uint64_t generation = 0;
+    std::unique_ptr<QueuePair> pair;
+  };
+  /// By the requester's rail and the channel in it.
+  using Pairs = std::map<std::pair<std::uint64_t, std::uint32_t>, Served>;
+
+  Result<std::string> answer(Pairs& pairs, const Greeting& asked);
+  Task<void> destroy(std::vector<std::unique_ptr<QueuePair>> pairs);
+
+  const std::shared_ptr<VerbsPort> port_;
+  Clock& clock_;
+  const asio::any_io_executor executor_;
+  std::map<SessionId, Pairs> sessions_;
+  std::size_t destroying_ = 0;
+  Event destroyed_;
+};
+
+}  // namespace corail

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/verbs/device_facts.h"
+
+namespace corail {
+
+/// What a user may say of a port's paths, in the units of the InfiniBand specification. A value.
+struct PathTuning {
+  std::uint16_t pkey_index = 0;
+  std::uint8_t service_level = 0;
+  std::uint8_t traffic_class = 0;  // of the packets' IP header on RoCE
+  /// A packet that is not acknowledged in 4.096 us x 2^timeout is sent again: 1.07 s. A loaded
+  /// device, or an emulated one, takes longer than the 67 ms that drivers suggest.
+  std::uint8_t timeout = 18;
+  std::uint8_t retries = 7;      // of such packets, 0 to 7
+  std::uint8_t rnr_retries = 7;  // while the peer is not ready; 7: for ever
+  std::uint8_t rnr_timer = 12;   // 0.64 ms between those
+};
+
+/// The path of one queue pair to one of the peer's, known once both have said what they are.
+struct QueuePairPath {
+  std::uint8_t port = 1;  // the local one
+  LinkLayer link = LinkLayer::kEthernet;
+  std::uint32_t mtu_bytes = 0;
+  std::uint32_t gid_index = 0;  // the local one
+  Gid peer_gid{};
+  std::uint16_t peer_lid = 0;
+  std::uint32_t peer_number = 0;  // of the peer's queue pair
+  std::uint32_t peer_psn = 0;     // of the first packet that comes, 24 bits
+  std::uint32_t own_psn = 0;      // of the first packet that goes, 24 bits
+  std::uint8_t reads_sent = 1;
+  std::uint8_t reads_answered = 1;
+};
+
+}  // namespace corail

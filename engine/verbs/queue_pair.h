@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/base/result.h"
+#include "engine/verbs/completion_queue.h"
+#include "engine/verbs/path_choice.h"
+#include "engine/verbs/path_settings.h"
+#include "engine/verbs/protection_domain.h"
+
+struct ibv_qp;
+
+namespace corail {
+
+struct QueuePairStep;
+
+/// A piece of local memory under one key.
+struct LocalPiece {
+  std::uint64_t address = 0;
+  std::uint32_t length = 0;
+  std::uint32_t key = 0;
+};
+
+/// One READ as it is posted: contiguous at the peer, in up to kWishedSegments pieces here.
+struct ReadWork {
+  std::uint64_t request = 0;  // comes back in its completion
+  std::uint64_t remote_address = 0;
+  std::uint32_t remote_key = 0;
+  bool signalled = true;
+  std::span<const LocalPiece> pieces;
+};
+
+/// A reliable connected queue pair. Owned by a channel; goes before the completion queue, and
+/// before the keys that its requests use. One thread at a time, the port's. Nothing here waits for
+/// the peer, but each step is a call into the kernel.
+///
+/// Once destroy() has succeeded the device touches none of its requests' memory any more.
+class QueuePair {
+ public:
+  /// In state INIT. `serves_reads`: the peer may read what it has keys for.
+  static Result<std::unique_ptr<QueuePair>> make(std::shared_ptr<const ProtectionDomain> pd,
+                                                 CompletionQueue& completions,
+                                                 const PathTuning& tuning, std::uint8_t port,
+                                                 QueueSizes sizes, bool serves_reads);
+  ~QueuePair();
+  QueuePair(const QueuePair&) = delete;
+  QueuePair& operator=(const QueuePair&) = delete;
+
+  std::uint32_t number() const noexcept { return number_; }
+
+  /// INIT → RTR: answers the peer from here on.
+  Result<void> answer(const QueuePairPath& path);
+  /// RTR → RTS: may post from here on.
+  Result<void> send(const QueuePairPath& path);
+  /// → ERR: what is posted will be flushed. No fence by itself: wait for the flushes.
+  Result<void> fail();
+
+  /// At most so many READs are posted in one call.
+  static constexpr std::size_t kChain = 16;
+
+  /// Posts the READs as one chain. Returns how many of them the device took: those have
+  /// completions to come, the others have not. Fewer than given is a failure, `why` says which.
+  std::size_t post(std::span<const ReadWork> reads, Error& why) noexcept;
+
+  /// Once only; a second call does nothing. Fails where the device refuses: then nothing is known.
+  Result<void> destroy();
+
+ private:
+  QueuePair(std::shared_ptr<const ProtectionDomain> pd, const PathTuning& tuning, ibv_qp* qp,
+            std::uint32_t number)
+      : pd_(std::move(pd)), tuning_(tuning), qp_(qp), number_(number) {}
+
+  Result<void> take(QueuePairStep step, std::string_view name);
+
+  const std::shared_ptr<const ProtectionDomain> pd_;
+  const PathTuning tuning_;
+  ibv_qp* qp_;
+  const std::uint32_t number_;
+};
+
+}  // namespace corail

@@ -1,0 +1,135 @@
+#include "engine/memory/memory_registrar.h"
+
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <utility>
+
+#include "engine/base/units.h"
+#include "engine/memory/slab.h"
+#include "engine/memory/slab_pool.h"
+
+namespace corail {
+namespace {
+
+/// A device that counts what it knows, and touches it when it is told to forget: unmapped memory
+/// would end the process.
+class FakeDevice final : public MemoryRegistrar {
+ public:
+  explicit FakeDevice(std::uint64_t key) : key_(key) {}
+
+  Result<std::unique_ptr<const MemoryRegistration>> add(std::span<std::byte> bytes,
+                                                        MemoryUse use) override {
+    last_use = use;
+    if (refuse) return Error(Errc::kOutOfMemory, "no memory is locked any more");
+    ++known;
+    return std::unique_ptr<const MemoryRegistration>(new Registration(*this, bytes));
+  }
+
+  std::atomic<int> known{0};
+  std::atomic<bool> refuse{false};
+  std::atomic<MemoryUse> last_use{MemoryUse::kLanding};
+
+ private:
+  class Registration final : public MemoryRegistration {
+   public:
+    Registration(FakeDevice& device, std::span<std::byte> bytes) : device_(device), bytes_(bytes) {}
+    ~Registration() override {
+      bytes_.front() = bytes_.back() = std::byte{1};
+      --device_.known;
+    }
+    std::uint64_t key() const noexcept override { return device_.key_; }
+
+   private:
+    FakeDevice& device_;
+    const std::span<std::byte> bytes_;
+  };
+
+  const std::uint64_t key_;
+};
+
+SlabOptions small() {
+  SlabOptions options;
+  options.bytes = 64 * kKiB;
+  return options;
+}
+
+BOOST_AUTO_TEST_SUITE(memory_registrar)
+
+BOOST_AUTO_TEST_CASE(a_slab_is_known_to_every_device_until_it_is_unmapped) {
+  const auto first = std::make_shared<FakeDevice>(7);
+  const auto second = std::make_shared<FakeDevice>(8);
+  {
+    auto slab = *Slab::create(small());
+    BOOST_TEST(slab->keys().empty());
+    BOOST_TEST(slab->register_with({first, nullptr, second}, MemoryUse::kServed).ok());
+    BOOST_TEST(slab->keys() == (std::vector<std::uint64_t>{7, 0, 8}),
+               boost::test_tools::per_element());
+    BOOST_TEST((second->last_use == MemoryUse::kServed));
+    BOOST_TEST(first->known == 1);
+  }
+  BOOST_TEST(first->known == 0);
+  BOOST_TEST(second->known == 0);
+}
+
+BOOST_AUTO_TEST_CASE(one_device_that_refuses_undoes_the_others) {
+  const auto first = std::make_shared<FakeDevice>(7);
+  const auto second = std::make_shared<FakeDevice>(8);
+  for (const auto& refusing : {first, second}) {
+    refusing->refuse = true;
+    auto slab = *Slab::create(small());
+    const auto registered = slab->register_with({first, second}, MemoryUse::kLanding);
+    BOOST_TEST_REQUIRE(!registered.ok());
+    BOOST_TEST((registered.error().code() == Errc::kOutOfMemory));
+    BOOST_TEST(first->known == 0);
+    BOOST_TEST(second->known == 0);
+    refusing->refuse = false;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_stays_mapped_stays_registered) {
+  static const auto device = std::make_shared<FakeDevice>(7);
+  auto slab = *Slab::create(small());
+  BOOST_TEST(slab->register_with({device}, MemoryUse::kLanding).ok());
+  slab->keep_mapped_for_ever();
+  slab.reset();
+  BOOST_TEST(device->known == 1);
+}
+
+BOOST_AUTO_TEST_CASE(every_slab_of_a_pool_is_registered) {
+  const auto device = std::make_shared<FakeDevice>(7);
+  SlabPoolOptions options;
+  options.slab_bytes = 64 * kKiB;
+  options.capacity_bytes = 128 * kKiB;
+  options.registrars = {device};
+  SlabChunk last;
+  {
+    SlabPool pool(options);
+    auto first = pool.allocate(64 * kKiB, kAnyNumaNode);
+    auto second = pool.allocate(64 * kKiB, kAnyNumaNode);
+    BOOST_TEST_REQUIRE((first.ok() && second.ok()));
+    BOOST_TEST(device->known == 2);
+    BOOST_TEST((device->last_use == MemoryUse::kLanding));
+    last = *second;
+  }
+  BOOST_TEST(device->known == 2);
+  last.reset();
+  BOOST_TEST(device->known == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_pool_without_a_device_s_consent_gives_nothing) {
+  const auto device = std::make_shared<FakeDevice>(7);
+  device->refuse = true;
+  SlabPoolOptions options;
+  options.registrars = {device};
+  SlabPool pool(options);
+  BOOST_TEST(!pool.allocate(4096, kAnyNumaNode).ok());
+  BOOST_TEST(pool.mapped_bytes() == 0U);
+  device->refuse = false;
+  BOOST_TEST(pool.allocate(4096, kAnyNumaNode).ok());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace corail

@@ -1,0 +1,204 @@
+#include "test/verbs/scripted_verbs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "engine/base/check.h"
+
+namespace corail::test {
+namespace {
+
+ScriptedVerbs* the_machine = nullptr;
+
+}  // namespace
+
+ScriptedVerbs::ScriptedVerbs() {
+  CORAIL_CHECK(the_machine == nullptr, "one scripted machine at a time");
+  the_machine = this;
+}
+
+ScriptedVerbs::~ScriptedVerbs() {
+  for (const auto& channel : channels_) ::close(channel->base.fd);
+  the_machine = nullptr;
+}
+
+ScriptedVerbs& ScriptedVerbs::current() {
+  CORAIL_CHECK(the_machine != nullptr, "a table of functions outlived its machine");
+  return *the_machine;
+}
+
+ScriptedVerbs::FakeDevice& ScriptedVerbs::add_device(std::string name, std::uint8_t number) {
+  FakeDevice& device = devices_.emplace_back();
+  device.name = std::move(name);
+  device.attributes.max_mr_size = ~std::uint64_t{0};
+  device.attributes.max_qp_wr = 1024;
+  device.attributes.max_cqe = 32767;
+  device.attributes.max_sge = device.attributes.max_sge_rd = 32;
+  device.attributes.max_qp_rd_atom = device.attributes.max_qp_init_rd_atom = 128;
+  device.attributes.phys_port_cnt = 1;
+  Port& port = device.ports.emplace_back();
+  port.attributes.state = IBV_PORT_ACTIVE;
+  port.attributes.link_layer = IBV_LINK_LAYER_ETHERNET;
+  port.attributes.active_mtu = IBV_MTU_4096;
+  port.attributes.max_msg_sz = 1U << 31;
+  for (std::uint32_t index = 0; index < 2; ++index) {
+    ibv_gid_entry& gid = port.gids.emplace_back();
+    std::memset(&gid, 0, sizeof gid);
+    gid.gid_index = index;
+    gid.port_num = 1;
+    gid.gid_type = IBV_GID_TYPE_ROCE_V2;
+    gid.gid.raw[15] = number;
+  }
+  port.gids[0].gid.raw[0] = 0xFE;
+  port.gids[0].gid.raw[1] = 0x80;
+  port.gids[1].gid.raw[10] = port.gids[1].gid.raw[11] = 0xFF;
+  port.gids[1].gid.raw[12] = 10;
+  port.gids[1].gid.raw[13] = 77;
+  return device;
+}
+
+ScriptedVerbs::Port& ScriptedVerbs::port_of(const std::string& name) {
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&name](const auto& device) { return device.name == name; });
+  CORAIL_CHECK(found != devices_.end(), "there is no such device");
+  return found->ports.front();
+}
+
+std::size_t ScriptedVerbs::alive() const noexcept {
+  return contexts_.size() + pds_.size() + regions_.size() + channels_.size() + queues_.size() +
+         pairs_.size();
+}
+
+std::vector<ScriptedVerbs::FakePair*> ScriptedVerbs::pairs() {
+  std::vector<FakePair*> all;
+  for (const auto& pair : pairs_) all.push_back(pair.get());
+  return all;
+}
+
+ScriptedVerbs::FakePair* ScriptedVerbs::pair(std::uint32_t number) {
+  for (const auto& pair : pairs_) {
+    if (pair->base.qp_num == number) return pair.get();
+  }
+  return nullptr;
+}
+
+ScriptedVerbs::FakeRegion* ScriptedVerbs::region(std::uint32_t key) {
+  for (const auto& region : regions_) {
+    if (region->base.lkey == key || region->base.rkey == key) return region.get();
+  }
+  return nullptr;
+}
+
+int ScriptedVerbs::scripted_error(const std::string& call) {
+  const auto found = errors.find(call);
+  if (found == errors.end()) return 0;
+  errno = found->second;
+  return found->second;
+}
+
+void ScriptedVerbs::complete(FakePair& pair, const Posted& posted, ibv_wc_status status) {
+  const bool asked = (posted.work.send_flags & IBV_SEND_SIGNALED) != 0;
+  if (status == IBV_WC_SUCCESS && !asked) return;
+  auto& queue = whole<FakeQueue>(pair.base.send_cq);
+  if (queue.ready.size() >= queue.capacity) breach("the completion queue overflowed");
+  ibv_wc completion;
+  std::memset(&completion, 0, sizeof completion);
+  completion.wr_id = posted.work.wr_id;
+  completion.status = status;
+  completion.qp_num = pair.base.qp_num;
+  queue.ready.push_back(completion);
+  if (!std::exchange(queue.armed, false)) return;
+  const std::uint64_t one = 1;
+  if (::write(queue.base.channel->fd, &one, sizeof one) != sizeof one) breach("an event was lost");
+}
+
+ibv_wc_status ScriptedVerbs::copy(FakePair& target, const Posted& posted) {
+  std::uint64_t length = 0;
+  for (const auto& piece : posted.pieces) length += piece.length;
+  FakeRegion* const from = region(posted.work.wr.rdma.rkey);
+  const std::uint64_t address = posted.work.wr.rdma.remote_addr;
+  const bool in_range = from != nullptr && address >= from->iova && length <= from->base.length &&
+                        address - from->iova <= from->base.length - length;
+  const bool allowed = from != nullptr && from->base.pd == target.base.pd &&
+                       (from->access & IBV_ACCESS_REMOTE_READ) != 0 &&
+                       (target.attributes.qp_access_flags & IBV_ACCESS_REMOTE_READ) != 0;
+  if (!in_range || !allowed) return IBV_WC_REM_ACCESS_ERR;
+  const auto* source = static_cast<const std::byte*>(from->base.addr) + (address - from->iova);
+  for (const auto& piece : posted.pieces) {
+    FakeRegion* const to = region(piece.lkey);
+    const bool fits = to != nullptr && (to->access & IBV_ACCESS_LOCAL_WRITE) != 0 &&
+                      piece.addr >= to->iova && piece.length <= to->base.length &&
+                      piece.addr - to->iova <= to->base.length - piece.length;
+    if (!fits) return IBV_WC_LOC_PROT_ERR;
+    std::memcpy(static_cast<std::byte*>(to->base.addr) + (piece.addr - to->iova), source,
+                piece.length);
+    source += piece.length;
+  }
+  return IBV_WC_SUCCESS;
+}
+
+ibv_wc_status ScriptedVerbs::execute(FakePair& pair_of_ours, const Posted& posted) {
+  FakePair* const target = pair(pair_of_ours.attributes.dest_qp_num);
+  const bool answers = target != nullptr &&
+                       (target->base.state == IBV_QPS_RTR || target->base.state == IBV_QPS_RTS) &&
+                       target->attributes.dest_qp_num == pair_of_ours.base.qp_num &&
+                       target->attributes.rq_psn == pair_of_ours.attributes.sq_psn;
+  if (!answers) return IBV_WC_RETRY_EXC_ERR;
+  const ibv_wc_status status = copy(*target, posted);
+  if (status == IBV_WC_REM_ACCESS_ERR) to_error(*target);
+  return status;
+}
+
+bool ScriptedVerbs::run_one(FakePair& pair) {
+  if (pair.base.state != IBV_QPS_RTS || pair.posted.empty()) return false;
+  const Posted posted = std::move(pair.posted.front());
+  pair.posted.pop_front();
+  const ibv_wc_status status = execute(pair, posted);
+  complete(pair, posted, status);
+  if (status != IBV_WC_SUCCESS) to_error(pair);
+  return true;
+}
+
+std::size_t ScriptedVerbs::run_all() {
+  std::size_t count = 0;
+  for (FakePair* const pair : pairs()) {
+    while (run_one(*pair)) ++count;
+  }
+  return count;
+}
+
+void ScriptedVerbs::fail_one(FakePair& pair, ibv_wc_status status) {
+  const Posted posted = std::move(pair.posted.front());
+  pair.posted.pop_front();
+  complete(pair, posted, status);
+  to_error(pair);
+}
+
+void ScriptedVerbs::to_error(FakePair& pair) {
+  pair.base.state = IBV_QPS_ERR;
+  pair.flushing = hold_flushes;
+  if (!hold_flushes) flush(pair);
+}
+
+void ScriptedVerbs::flush(FakePair& pair) {
+  pair.flushing = false;
+  while (!pair.posted.empty()) {
+    const Posted posted = std::move(pair.posted.front());
+    pair.posted.pop_front();
+    if (copies_late) execute(pair, posted);
+    complete(pair, posted, IBV_WC_WR_FLUSH_ERR);
+  }
+}
+
+void ScriptedVerbs::invent(FakePair& pair, std::uint64_t request) {
+  Posted posted;
+  posted.work.wr_id = request;
+  posted.work.send_flags = IBV_SEND_SIGNALED;
+  complete(pair, posted, IBV_WC_SUCCESS);
+}
+
+}  // namespace corail::test

@@ -1,0 +1,85 @@
+#include "engine/rail/verbs/verbs_memory.h"
+
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <utility>
+
+#include "test/verbs/verbs_rig.h"
+
+namespace corail::test {
+namespace {
+
+constexpr std::uint64_t kPiece = 8192;
+
+std::size_t found(const VerbsRig& rig, std::size_t offset, std::uint64_t length) {
+  std::array<LocalPiece, kWishedSegments> pieces;
+  return rig.port->memory()->find(const_cast<std::byte*>(rig.memory.data()) + offset, length,
+                                  pieces);
+}
+
+BOOST_AUTO_TEST_SUITE(verbs_memory)
+
+BOOST_AUTO_TEST_CASE(a_destination_is_found_in_the_pieces_that_it_lies_in) {
+  VerbsRig rig(kPiece);
+  BOOST_TEST(found(rig, 0, kPiece) == 1);
+  BOOST_TEST(found(rig, 1, kPiece) == 2);
+  BOOST_TEST(found(rig, kPiece - 1, 2 * kPiece + 2) == 4);
+  BOOST_TEST(found(rig, kPiece - 1, 3 * kPiece + 2) == 0);
+  BOOST_TEST(found(rig, VerbsRig::kBytes - 1, 1) == 1);
+  BOOST_TEST(found(rig, VerbsRig::kBytes - 1, 2) == 0);
+  BOOST_TEST(found(rig, VerbsRig::kBytes, 1) == 0);
+  rig.landing.reset();
+  BOOST_TEST(found(rig, 0, 1) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(reads_over_the_borders_of_registrations_land_whole) {
+  VerbsRig rig(kPiece);
+  auto rail = rig.connected();
+  BOOST_TEST(rail->capabilities().max_slice_bytes == 3 * kPiece);
+  OutcomeSink sink(rig.context.get_executor());
+  const auto slices = rig.slices(100, VerbsRig::kBytes, 3 * kPiece);
+  rail->post(kRead, slices, sink);
+  rig.machine.run_all();
+  rig.run(sink.outcomes(slices.size()));
+  BOOST_TEST(sink.count(Errc::kUnset) == slices.size());
+  BOOST_TEST(rig.landed(100, VerbsRig::kBytes));
+  close_rail(rig, std::move(rail));
+}
+
+BOOST_AUTO_TEST_CASE(served_memory_can_be_read_and_not_written_and_landing_memory_neither) {
+  VerbsRig rig;
+  BOOST_TEST(rig.served->key() != 0);
+  BOOST_TEST(rig.landing->key() == 0);
+  auto rail = rig.connected();
+  OutcomeSink sink(rig.context.get_executor());
+  auto slices = rig.slices(0, 1024, 1024);
+  slices[0].destination = rig.held.data();
+  rail->post(kRead, slices, sink);
+  rig.run(sink.outcomes(1));
+  BOOST_TEST(sink.count(Errc::kInvalidArgument) == 1);
+  close_rail(rig, std::move(rail));
+}
+
+BOOST_AUTO_TEST_CASE(registering_everywhere_is_all_or_nothing) {
+  VerbsRig rig;
+  const MemoryRegistrars registrars = {rig.port->memory(), nullptr};
+  std::vector<std::byte> bytes(4096);
+  const std::size_t before = rig.machine.alive();
+  {
+    const auto registered = register_everywhere(registrars, bytes, MemoryUse::kServed);
+    BOOST_TEST_REQUIRE(registered.ok());
+    const auto keys = keys_of(*registered);
+    BOOST_TEST_REQUIRE(keys.size() == 2);
+    BOOST_TEST(keys[0] != 0);
+    BOOST_TEST(keys[1] == 0);
+  }
+  BOOST_TEST(rig.machine.alive() == before);
+  rig.machine.errors = {{"reg_mr", ENOMEM}};
+  BOOST_TEST(!register_everywhere(registrars, bytes, MemoryUse::kServed).ok());
+  BOOST_TEST(rig.machine.alive() == before);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace corail::test

@@ -1,0 +1,120 @@
+#include "test/verbs/verbs_rig.h"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <utility>
+
+#include "engine/rail/rail_greeter.h"
+
+namespace corail::test {
+namespace {
+
+/// Carries greetings straight to a door.
+class StraightGreeter final : public RailGreeter {
+ public:
+  explicit StraightGreeter(VerbsRailDoor& door) : door_(door) {}
+  Task<Result<std::string>> greet(std::string words, TimePoint) override {
+    auto answer = co_await door_.greet(kSession, std::move(words));
+    co_return answer;
+  }
+
+ private:
+  VerbsRailDoor& door_;
+};
+
+class NoGate final : public LeaseGate {
+ public:
+  Result<PinnedBytes> admit(SessionId, ReadContext, RegionId, std::uint64_t,
+                            std::uint64_t) override {
+    return Error(Errc::kRefused, "a device asks nobody");
+  }
+};
+NoGate no_gate;
+
+Task<void> connect(VerbsTransport* rail, RailEndpoint endpoint, TimePoint deadline) {
+  const auto connected = co_await rail->connect(std::move(endpoint), deadline);
+  BOOST_TEST_REQUIRE(connected.ok(), (connected.ok() ? "" : connected.error().to_string()));
+}
+
+Task<void> close(VerbsTransport* rail) { co_await rail->close(); }
+Task<void> close(VerbsRailDoor* door) { co_await door->close(); }
+
+}  // namespace
+
+VerbsRig::VerbsRig(std::uint64_t max_region_bytes) : held(kBytes), memory(kBytes) {
+  machine.add_device("a", 1);
+  VerbsOptions options;
+  options.device = "a";
+  options.max_region_bytes = max_region_bytes;
+  port = *VerbsPort::open(machine.api(), executor, options);
+  for (std::size_t i = 0; i < kBytes; ++i) held[i] = static_cast<std::byte>(i * 31 + i / 256);
+  served = *port->memory()->add(held, MemoryUse::kServed);
+  landing = *port->memory()->add(memory, MemoryUse::kLanding);
+  door = std::make_unique<VerbsRailDoor>(port, clock);
+  BOOST_TEST_REQUIRE(door->open().ok());
+  endpoint = door->admit_session(kSession, {}, no_gate);
+  endpoint.greeter = std::make_shared<StraightGreeter>(*door);
+}
+
+VerbsRig::~VerbsRig() {
+  run(close(door.get()));
+  BOOST_TEST(door->pairs() == 0);
+  door.reset();
+  landing.reset();
+  served.reset();
+  port.reset();
+  BOOST_TEST(machine.alive() == 0);
+  for (const std::string& breach : machine.breaches()) BOOST_ERROR(breach);
+}
+
+std::unique_ptr<VerbsTransport> VerbsRig::make_rail() {
+  return std::make_unique<VerbsTransport>(port, clock);
+}
+
+std::unique_ptr<VerbsTransport> VerbsRig::connected() {
+  auto rail = make_rail();
+  run(connect(rail.get(), endpoint, soon()));
+  return rail;
+}
+
+std::vector<Slice> VerbsRig::slices(std::uint64_t from, std::uint64_t to,
+                                    std::uint64_t length) const {
+  std::vector<Slice> all;
+  for (std::uint64_t at = from; at < to; at += length) {
+    Slice slice;
+    slice.remote_offset = at;
+    slice.remote_key = served->key();
+    slice.destination = const_cast<std::byte*>(memory.data()) + at;
+    slice.length = std::min(length, to - at);
+    slice.tag = at;
+    all.push_back(slice);
+  }
+  return all;
+}
+
+bool VerbsRig::landed(std::size_t from, std::size_t to) const {
+  return std::equal(held.begin() + static_cast<std::ptrdiff_t>(from),
+                    held.begin() + static_cast<std::ptrdiff_t>(to),
+                    memory.begin() + static_cast<std::ptrdiff_t>(from));
+}
+
+std::vector<ScriptedVerbs::FakePair*> VerbsRig::asking() {
+  auto pairs = machine.pairs();
+  std::erase_if(pairs, [](const auto* pair) { return pair->attributes.qp_access_flags != 0; });
+  return pairs;
+}
+
+std::size_t VerbsRig::posted() {
+  std::size_t count = 0;
+  for (const auto* pair : machine.pairs()) count += pair->posted.size();
+  return count;
+}
+
+void close_rail(VerbsRig& rig, std::unique_ptr<VerbsTransport> rail) {
+  rig.run(close(rail.get()));
+  rail.reset();
+  BOOST_TEST(rig.asking().size() == 0);
+  BOOST_TEST(rig.port->requests().size() == 0);
+}
+
+}  // namespace corail::test

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/exec/executor.h"
+#include "engine/memory/memory_registrar.h"
+#include "engine/rail/verbs/verbs_port.h"
+#include "engine/rail/verbs/verbs_rail_door.h"
+#include "engine/rail/verbs/verbs_transport.h"
+#include "test/rail/run_task.h"
+#include "test/support/outcome_sink.h"
+#include "test/verbs/scripted_verbs.h"
+
+namespace corail::test {
+
+inline constexpr std::uint64_t kKi = 1024;
+inline constexpr SessionId kSession{3};
+inline constexpr ReadContext kRead{ReadId(11), EpochNumber(1)};
+
+/// A door and rails to it on one scripted port, all on this thread's io_context.
+struct VerbsRig {
+  static constexpr std::size_t kBytes = 64 * 1024;
+
+  explicit VerbsRig(std::uint64_t max_region_bytes = 0);
+  ~VerbsRig();
+
+  /// A rail that is not connected.
+  std::unique_ptr<VerbsTransport> make_rail();
+  /// One that is.
+  std::unique_ptr<VerbsTransport> connected();
+  void run(Task<void> task) { run_task(context, std::move(task)); }
+  /// Runs handlers until the condition holds.
+  template <typename Condition>
+  void run_until(Condition condition) {
+    context.restart();
+    while (!condition()) context.run_one();
+  }
+
+  /// Slices of `length` bytes that cover [from, to) of the region, landing at the same offsets.
+  std::vector<Slice> slices(std::uint64_t from, std::uint64_t to, std::uint64_t length) const;
+  /// Whether [from, to) of the landing place is what is held there.
+  bool landed(std::size_t from, std::size_t to) const;
+  /// Queue pairs that may post, the oldest first.
+  std::vector<ScriptedVerbs::FakePair*> asking();
+  std::size_t posted();
+  TimePoint soon() const { return clock.now() + std::chrono::seconds(60); }
+
+  /// Open at the end, and closed in this order.
+  ScriptedVerbs machine;
+  asio::io_context context;
+  SteadyClock clock;
+  Executor executor{"test", context};
+  std::shared_ptr<VerbsPort> port;
+  std::vector<std::byte> held;
+  std::vector<std::byte> memory;  // in which reads land
+  std::unique_ptr<const MemoryRegistration> served;
+  std::unique_ptr<const MemoryRegistration> landing;
+  std::unique_ptr<VerbsRailDoor> door;
+  RailEndpoint endpoint;
+};
+
+/// Closes the rail, and checks that it leaves nothing behind.
+void close_rail(VerbsRig& rig, std::unique_ptr<VerbsTransport> rail);
+
+}  // namespace corail::test
