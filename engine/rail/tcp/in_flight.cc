@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/check.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
 
@@ -43,13 +44,12 @@ void InFlight::end(OpKey key, Result<void> outcome) noexcept {
   ended.sink->on_outcome(ended.slice, std::move(outcome));
 }
 
-bool InFlight::has_other(std::optional<ReadId>& read) noexcept {
-  bool found = false;
-  ops_.for_each([&](OpKey, const PostedSlice& op) {
-    if (!read) read = op.context.read;
-    found = found || op.context.read != *read;
+void InFlight::look(Sharing& sharing) noexcept {
+  ops_.for_each([&sharing](OpKey, const PostedSlice& op) {
+    if (!sharing.read) sharing.read = op.context.read;
+    sharing.others = sharing.others || op.context.read != *sharing.read;
+    sharing.small = sharing.small || op.slice.length <= kSmallSliceBytes;
   });
-  return found;
 }
 
 std::vector<ReadId> InFlight::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {
