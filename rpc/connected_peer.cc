@@ -9,8 +9,8 @@
 #include "engine/exec/run_on.h"
 #include "engine/exec/when_all.h"
 #include "rpc/block_fetch.h"
-#include "rpc/slot_cancel.h"
 #include "rpc/peer_lease.h"
+#include "rpc/slot_cancel.h"
 
 namespace corail {
 namespace {

@@ -98,9 +98,8 @@ Task<Result<BlockView>> LeasedBlocks::admitted_read(LaneRange lanes, EpochNumber
   const TimePoint begin = context_.clock.now();
   // A lane range that is none fails in the plan; it needs no room.
   const std::uint64_t bytes = lease_.answer().block_count * bytes_of(*lease_.layout(), lanes);
-  auto entered = co_await admission.enter(bytes, options.when_full,
-                                          std::min(deadline, lease_.usable_until()),
-                                          options.cancel);
+  auto entered = co_await admission.enter(
+      bytes, options.when_full, std::min(deadline, lease_.usable_until()), options.cancel);
   report.stages.admit = context_.clock.now() - begin;
   if (!entered) co_return std::move(entered).error();
   PrefixRead read(context_, lease_, options, deadline, lanes, epoch);

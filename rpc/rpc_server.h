@@ -73,8 +73,7 @@ class RpcServer final : private SessionKeeper {
   SessionId next_stay() override { return SessionId(++last_stay_); }
   bool shares_unused(const NodeIdentity& caller) const override;
 
-  std::shared_ptr<Session> make_session(std::unique_ptr<ByteStream> stream,
-                                        Session::Origin origin);
+  std::shared_ptr<Session> make_session(std::unique_ptr<ByteStream> stream, Session::Origin origin);
   Task<void> accept_loop(Door& door);
   Task<void> run_accepted(std::shared_ptr<Session> session, SessionId stay, bool refused);
   Task<void> run_dialed(std::shared_ptr<Session> session);

@@ -141,6 +141,17 @@ BOOST_AUTO_TEST_CASE(reads_under_one_lease_take_turns_and_are_cancelled_by_epoch
   }
 }
 
+BOOST_AUTO_TEST_CASE(it_is_shared_while_a_small_slice_waits_beside_another_read) {
+  ServeQueue queue(kFrame);
+  queue.push(read_of(1, 1000));
+  BOOST_TEST(!queue.shared());
+  queue.push(read_of(2, kMaxReadBytes));
+  BOOST_TEST(queue.shared());
+  queue.end(1000);
+  queue.push(read_of(3, kMaxReadBytes));
+  BOOST_TEST(!queue.shared());
+}
+
 BOOST_AUTO_TEST_CASE(a_cancel_marks_all_of_one_read_and_nothing_else) {
   ServeQueue queue(kFrame);
   for (int i = 0; i < 5; ++i) {

@@ -6,11 +6,11 @@
 
 #include "engine/rail/tcp/data_frame.h"
 #include "engine/rail/tcp/tcp_limits.h"
-#include "test/support/fake_holder.h"
 #include "test/rail/recording_sink.h"
 #include "test/rail/run_task.h"
 #include "test/rail/tcp_rig.h"
 #include "test/support/canary.h"
+#include "test/support/fake_holder.h"
 #include "test/support/pattern.h"
 
 // Reads that share one channel: the holder serves them in turns, so their frames come mixed.

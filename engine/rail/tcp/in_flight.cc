@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/check.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
 
@@ -43,13 +44,12 @@ void InFlight::end(OpKey key, Result<void> outcome) noexcept {
   ended.sink->on_outcome(ended.slice, std::move(outcome));
 }
 
-bool InFlight::has_other(std::optional<ReadContext>& read) noexcept {
-  bool found = false;
-  ops_.for_each([&](OpKey, const PostedSlice& op) {
-    if (!read) read = op.context;
-    found = found || op.context != *read;
+void InFlight::look(Sharing& sharing) noexcept {
+  ops_.for_each([&sharing](OpKey, const PostedSlice& op) {
+    if (!sharing.context) sharing.context = op.context;
+    sharing.others = sharing.others || op.context != *sharing.context;
+    sharing.small = sharing.small || op.slice.length <= kSmallSliceBytes;
   });
-  return found;
 }
 
 std::vector<ReadContext> InFlight::give_up(const SliceSink& sink, std::vector<Slice>& given_up) {

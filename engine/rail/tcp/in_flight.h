@@ -22,6 +22,13 @@ struct PostedSlice {
   bool cancelled = false;  // the holder has been asked to end it
 };
 
+/// Whether reads share a rail, one of them with a small slice.
+struct Sharing {
+  std::optional<ReadContext> context;  // of any of them
+  bool others = false;
+  bool small = false;
+};
+
 /// The slices of one channel. Whatever ends a slice goes through here, which is what makes outcomes
 /// exactly one each.
 ///
@@ -55,8 +62,8 @@ class InFlight {
   /// All slices have this outcome.
   void end_all(const Error& error);
 
-  /// Whether there is a slice of another read than this one, which is set where it was not.
-  bool has_other(std::optional<ReadContext>& read) noexcept;
+  /// Adds what its slices say to what those of other channels do.
+  void look(Sharing& sharing) noexcept;
 
   /// Bytes that are still to come.
   std::uint64_t outstanding() const noexcept { return outstanding_; }

@@ -25,9 +25,9 @@ namespace corail {
 /// queue says.
 ///
 /// Owned by the frame that awaits run(); everything on the door's executor. Clock, gate and options
-/// must outlive it, as must the door's count of channels on which reads share. close() makes run()
-/// return soon; when it has, no pin is held. A requester that does not receive is closed after
-/// TcpOptions::stall_time (I8).
+/// must outlive it, as must the door's count of channels that want short turns. close() makes
+/// run() return soon; when it has, no pin is held. A requester that does not receive is closed
+/// after TcpOptions::stall_time (I8).
 class ServeChannel {
  public:
   ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor, Clock& clock,

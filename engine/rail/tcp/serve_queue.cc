@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "engine/base/check.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
 
@@ -32,6 +33,12 @@ void ServeQueue::cancel(const Request& request) noexcept {
 
 ServeQueue::Op* ServeQueue::current() noexcept {
   return flows_.empty() ? nullptr : &flows_.front().ops.front();
+}
+
+bool ServeQueue::shared() const noexcept {
+  return flows_.size() > 1 && std::any_of(flows_.begin(), flows_.end(), [](const Flow& flow) {
+           return flow.ops.front().request.length <= kSmallSliceBytes;
+         });
 }
 
 void ServeQueue::spend(std::uint64_t payload) {

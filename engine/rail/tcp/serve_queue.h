@@ -35,8 +35,8 @@ class ServeQueue {
   /// READs that have not ended. The caller keeps it within kMaxQueuedReads (I8).
   std::size_t size() const noexcept { return size_; }
 
-  /// Whether more than one read waits.
-  bool shared() const noexcept { return flows_.size() > 1; }
+  /// Whether more than one read waits, and the next slice of one of them is small.
+  bool shared() const noexcept;
 
   /// A read that has nothing here yet comes after all others.
   void push(const Request& request);

@@ -29,7 +29,7 @@ class TcpChannel {
   TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
              const TcpOptions& options);
 
-  /// `ended` is called once, by end(); `shared` tells whether several reads share the rail now.
+  /// `ended` is called once, by end(); `shared` tells whether to take short turns.
   void start(TaskScope& scope, std::function<void()> ended, std::function<bool()> shared);
 
   /// The channel must be usable. Never calls a sink. What it asks for goes out with flush().
@@ -53,7 +53,7 @@ class TcpChannel {
   std::uint64_t outstanding() const noexcept { return slices_.outstanding(); }
   std::uint32_t live() const noexcept { return slices_.live(); }
   /// See InFlight.
-  bool has_other(std::optional<ReadContext>& read) noexcept { return slices_.has_other(read); }
+  void look(Sharing& sharing) noexcept { slices_.look(sharing); }
 
  private:
   Task<void> receive_replies();

@@ -30,7 +30,7 @@ struct TcpOptions {
   /// Holder: 0 lets the kernel choose.
   std::uint16_t port = 0;
   /// Holder: payload behind one header, kMinFrameBytes to kMaxPayloadBytes; no more than
-  /// kSharedTurnBytes while several reads are served.
+  /// kSharedTurnBytes beside small slices.
   std::uint64_t frame_bytes = kMaxPayloadBytes;
   /// Holder: how long a connection may take to say who it is.
   Duration preface_time = std::chrono::seconds(5);

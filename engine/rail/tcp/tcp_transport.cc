@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
-#include <optional>
 #include <utility>
 
 #include "engine/base/check.h"
@@ -136,9 +135,9 @@ bool TcpTransport::usable() const noexcept {
 }
 
 bool TcpTransport::shared() const noexcept {
-  std::optional<ReadContext> read;
-  return std::any_of(channels_.begin(), channels_.end(),
-                     [&read](const auto& channel) { return channel->has_other(read); });
+  Sharing sharing;
+  for (const auto& channel : channels_) channel->look(sharing);
+  return sharing.others && sharing.small;
 }
 
 TcpChannel& TcpTransport::least_loaded() const noexcept {

@@ -53,7 +53,7 @@ class TcpTransport final : public Transport {
   };
 
   Task<Result<void>> open_channels(RailEndpoint remote, TimePoint deadline);
-  /// Whether slices of several reads are posted.
+  /// Whether reads share the rail, one of them with a small slice.
   bool shared() const noexcept;
   TcpChannel& least_loaded() const noexcept;
   Error why_unusable() const;
