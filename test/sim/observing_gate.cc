@@ -19,6 +19,12 @@ Task<Result<std::vector<RailEndpoint>>> ObservingHost::admit(SessionId session) 
   co_return endpoints;
 }
 
+Task<Result<std::string>> ObservingHost::greet(SessionId session, std::uint32_t door,
+                                               std::string words) {
+  auto answer = co_await inner_.greet(session, door, std::move(words));
+  co_return answer;
+}
+
 Task<void> ObservingHost::drop(SessionId session) { co_await inner_.drop(session); }
 
 Result<PinnedBytes> PlantedGate::admit(SessionId session, ReadContext context, RegionId region,

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,8 @@ class ObservingHost final : public RailHost {
       : inner_(inner), model_(model), opening_(std::move(opening)) {}
 
   Task<Result<std::vector<RailEndpoint>>> admit(SessionId session) override;
+  Task<Result<std::string>> greet(SessionId session, std::uint32_t door,
+                                  std::string words) override;
   Task<void> drop(SessionId session) override;
 
  private:

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_port_that_goes_down_fails_safely_and_comes_back) {
   DeviceRig rig("rxe0");
   auto rail = rig.connected();
   int lost = 0;
-  rail->when_lost([&lost] { ++lost; });
+  rail->when_lost([&lost](const Error&) { ++lost; });
   OutcomeSink sink(rig.context.get_executor());
   set_link("down");
   const auto slices = rig.slices(kMiB, 64 * kKiB);

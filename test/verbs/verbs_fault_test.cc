@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_rebuilt_queue_pair_that_cannot_join_loses_the_rail) {
   VerbsRig rig;
   auto rail = rig.connected();
   int lost = 0;
-  rail->when_lost([&lost] { ++lost; });
+  rail->when_lost([&lost](const Error&) { ++lost; });
   OutcomeSink sink(rig.context.get_executor());
   auto slices = rig.slices(0, kKi, kKi);
   slices[0].remote_key += 12345;
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(a_broken_path_loses_the_rail_once) {
   VerbsRig rig;
   auto rail = rig.connected();
   int lost = 0;
-  rail->when_lost([&lost] { ++lost; });
+  rail->when_lost([&lost](const Error&) { ++lost; });
   OutcomeSink sink(rig.context.get_executor());
   rail->post(kRead, rig.slices(0, 16 * kKi, kKi), sink);
   rig.machine.fail_one(*rig.asking()[0], IBV_WC_RETRY_EXC_ERR);
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_flush_that_nobody_asked_for_loses_the_rail) {
   VerbsRig rig;
   auto rail = rig.connected();
   int lost = 0;
-  rail->when_lost([&lost] { ++lost; });
+  rail->when_lost([&lost](const Error&) { ++lost; });
   OutcomeSink sink(rig.context.get_executor());
   rail->post(kRead, rig.slices(0, 2 * kKi, kKi), sink);
   ibv_qp_attr attributes{};

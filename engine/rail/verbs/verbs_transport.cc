@@ -235,7 +235,7 @@ void VerbsTransport::deliver() noexcept {
     ended.sink->on_outcome(ended.slice, std::move(ended.outcome));
   }
   if (lost_ && phase_ == Phase::kConnected && !std::exchange(lost_told_, true) && when_lost_) {
-    when_lost_();
+    when_lost_(*lost_);
   }
   look_after_channels();
   pump();

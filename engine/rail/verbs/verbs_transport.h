@@ -46,7 +46,7 @@ class VerbsTransport final : public Transport, private CompletionOwner {
   void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) override;
   Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) override;
   Task<void> close() override;
-  void when_lost(std::function<void()> lost) override { when_lost_ = std::move(lost); }
+  void when_lost(Lost lost) override { when_lost_ = std::move(lost); }
   bool usable() const noexcept override { return phase_ == Phase::kConnected && !lost_; }
 
  private:
@@ -96,7 +96,7 @@ class VerbsTransport final : public Transport, private CompletionOwner {
   std::optional<Error> lost_;
   bool delivering_later_ = false;
   bool lost_told_ = false;
-  std::function<void()> when_lost_;
+  Lost when_lost_;
   TaskScope scope_;
   Event connect_ended_;
   Phase phase_ = Phase::kNew;
