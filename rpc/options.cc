@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "engine/rail/port.h"
 #include "rpc/messages.h"
 
 namespace corail {

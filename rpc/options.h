@@ -13,14 +13,15 @@
 #include "engine/base/result.h"
 #include "engine/base/units.h"
 #include "engine/plan/layout.h"
-#include "engine/rail/port.h"
 #include "engine/rail/port_budget.h"
 #include "engine/rail/tcp/tcp_limits.h"
 #include "engine/read/cancel_token.h"
-#include "engine/read/read_budget.h"
+#include "engine/read/when_full.h"
 #include "engine/store/block_store.h"
 
 namespace corail {
+
+struct PortOptions;
 
 /// Everything a node can be told. A value; the defaults are those of a production pair.
 struct NodeOptions {

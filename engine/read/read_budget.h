@@ -11,11 +11,9 @@
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
 #include "engine/read/cancel_token.h"
+#include "engine/read/when_full.h"
 
 namespace corail {
-
-/// What a read does where a budget has no room for it.
-enum class WhenFull { kWait, kRefuse };
 
 /// Reads that may wait for one budget (I8).
 inline constexpr std::size_t kMaxBudgetWaiters = 1024;
