@@ -9,8 +9,9 @@
 namespace corail {
 
 /// The window of a rail whose rate is not known yet. A rail that is worth its window measures so
-/// within milliseconds; less would cut the first read of a fast rail into crumbs.
-inline constexpr std::uint64_t kFirstWindowBytes = 64 * kMiB;
+/// within milliseconds, and one of 32 MB/s has brought this much within a quarter of the default
+/// fence deadline; a fourth of it would cut the first read of a fast rail into crumbs.
+inline constexpr std::uint64_t kFirstWindowBytes = 16 * kMiB;
 
 /// No rate makes a window smaller than this: less would cost more in requests than it saves.
 inline constexpr std::uint64_t kLeastWindowBytes = 256 * kKiB;

@@ -222,8 +222,10 @@ void Rail::post_batch(Attachment& attachment) {
   last_turn_ = std::max(last_turn_, attachment.turn_bytes_);
   while (count < batch.size() && (alone || attachment.turn_bytes_ < turn_ends)) {
     const std::uint64_t room = room_for(attachment);
-    // The window first: what is reserved of the port's budget is kept from other rails.
-    if (room == 0 || !port_place_.reserve(room)) break;
+    if (room == 0) break;
+    attachment.dry_ = !attachment.source_->has_more();
+    // Last of all: what is reserved of the port's budget is kept from other rails.
+    if (attachment.dry_ || !port_place_.reserve(room)) break;
     const std::optional<Slice> slice = attachment.source_->next(room);
     if (!slice) {
       attachment.dry_ = true;

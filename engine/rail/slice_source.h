@@ -17,6 +17,10 @@ class SliceSource : public SliceSink {
   /// nothing was returned the rail asks again only after an outcome of this source.
   virtual std::optional<Slice> next(std::uint64_t max_bytes) noexcept = 0;
 
+  /// False: next() would return nothing. Asked first, so that a rail never queues for room of its
+  /// port that it has no slice for: the port would look crowded after its reads have ended.
+  virtual bool has_more() const noexcept = 0;
+
   /// The rail is out of use, and the outcomes of what is posted may never come by themselves: fence
   /// it. Nothing posted: the share will have no more of this rail. May come twice.
   virtual void on_rail_failed(const Error& why) noexcept = 0;

@@ -110,7 +110,7 @@ bool RailShare::done() const noexcept {
   // Where slices may be given back, somebody has to be there to take them.
   if (read_.may_give_back) return read_.all_landed();
   // Whoever took the last one: a rail whose window others fill may not ask for long.
-  return exhausted_ || read_.cursor.remaining() == 0;
+  return read_.cursor.remaining() == 0;
 }
 
 bool RailShare::has_fair_part() const noexcept {
@@ -129,18 +129,18 @@ bool RailShare::has_fair_part() const noexcept {
   return static_cast<double>(own) >= left * landed_here / landed;
 }
 
+bool RailShare::has_more() const noexcept {
+  if (giving_up()) return false;
+  if (!flushed_.empty()) return true;
+  return (read_.cursor.remaining() > 0 || read_.returned.bytes() > 0) && !has_fair_part();
+}
+
 std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
-  if (giving_up()) return std::nullopt;
-  if (!flushed_.empty()) {
-    return next_flushed(max_bytes);
-  }
-  if (has_fair_part()) return std::nullopt;
+  if (!has_more()) return std::nullopt;
+  if (!flushed_.empty()) return next_flushed(max_bytes);
   const std::optional<SliceCursor::Cut> cut = take(max_bytes);
-  if (!cut) {
-    exhausted_ = true;
-    changed_.notify();
-    return std::nullopt;
-  }
+  // Another rail may have taken the last one meanwhile.
+  if (!cut) return std::nullopt;
   const BlockPlan::Span& span = *cut->span;
   const std::uint64_t within = cut->linear - span.linear;
   Slice slice;
@@ -280,8 +280,6 @@ void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
     settled = post_again(slice, progress.reposts);
   }
   if (!settled) unlanded_.push_back({slice.tag, slice.length});
-  // The rail would ask once more to learn it, behind what others of its thread receive meanwhile.
-  if (!read_.retry && read_.cursor.remaining() == 0) exhausted_ = true;
   if (in_flight_.empty() || failure_) changed_.notify();
 }
 

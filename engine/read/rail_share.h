@@ -66,6 +66,7 @@ class RailShare final : public SliceSource {
   Rail& rail() noexcept { return rail_; }
 
   std::optional<Slice> next(std::uint64_t max_bytes) noexcept override;
+  bool has_more() const noexcept override;
   ReadContext context() const noexcept override { return read_.context; }
   void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override;
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override;
@@ -121,7 +122,6 @@ class RailShare final : public SliceSource {
   std::uint64_t errors_ = 0;
   std::uint64_t retried_slices_ = 0;
   std::uint64_t retried_bytes_ = 0;
-  bool exhausted_ = false;
   bool running_ = false;
   Duration submit_time_{};
   Duration verify_time_{};

@@ -96,6 +96,7 @@ class EndlessShare final : public SliceSource {
     slice.tag = next_tag_++;
     return slice;
   }
+  bool has_more() const noexcept override { return !gives_no_more; }
   void on_landed(const Slice&, std::uint64_t, std::uint64_t) noexcept override {}
   void on_outcome(const Slice&, Result<void> outcome) noexcept override {
     outcomes.push_back(outcome.ok() ? Errc{} : outcome.error().code());

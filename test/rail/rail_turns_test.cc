@@ -73,6 +73,7 @@ class Backlog final : public SliceSource {
     posted += slice.length;
     return slice;
   }
+  bool has_more() const noexcept override { return left > 0; }
   void on_landed(const Slice&, std::uint64_t, std::uint64_t) noexcept override {}
   void on_outcome(const Slice& slice, Result<void>) noexcept override { ended += slice.length; }
   void on_rail_failed(const Error&) noexcept override {}

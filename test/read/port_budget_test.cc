@@ -91,6 +91,26 @@ BOOST_AUTO_TEST_CASE(one_that_is_narrower_than_a_slice_cuts_smaller_ones) {
   for (const auto& outcome : running.outcomes) BOOST_TEST((**outcome).ok(), text_of(**outcome));
 }
 
+BOOST_AUTO_TEST_CASE(a_rail_that_has_nothing_to_post_does_not_crowd_its_port) {
+  HeldShape shape = shape_of(1);
+  shape.lanes = 1;
+  shape.regions = 1;
+  const std::uint64_t read_bytes = shape.lane_bytes;
+  const auto budget = std::make_shared<PortBudget>(read_bytes);
+  ReadRig rig(shape, rails_of_one_port(2, budget), 1);
+  const auto read = rig.make(rig.request());
+  const auto outcome = rig.world.start(read->run());
+  std::uint64_t most = 0;
+  std::uint64_t crowded = 0;
+  while (!outcome->has_value() && rig.world.step()) {
+    most = std::max(most, budget->in_use());
+    crowded += budget->crowded() ? 1 : 0;
+  }
+  BOOST_TEST(most == read_bytes);
+  BOOST_TEST(crowded == 0U);
+  BOOST_TEST((**outcome).ok(), text_of(**outcome));
+}
+
 BOOST_AUTO_TEST_CASE(whatever_becomes_of_reads_all_of_it_comes_back) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SeededRandom random(seed);

@@ -154,9 +154,13 @@ void ServeChannel::watch_for_stall() {
 }
 
 void ServeChannel::count_shared() {
-  if (counted_ == queue_.shared()) return;
-  counted_ = queue_.shared();
-  counted_ ? ++shared_channels_ : --shared_channels_;
+  const bool shared = queue_.shared();
+  if (std::exchange(counted_, shared) == shared) return;
+  if (shared) {
+    ++shared_channels_;
+  } else {
+    --shared_channels_;
+  }
 }
 
 void ServeChannel::fill_batch() {
