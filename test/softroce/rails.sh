@@ -12,3 +12,9 @@ make_rails() {
       rdma link add "rxe$i" type rxe netdev "ve$i" || return
   done
 }
+
+# Whatever a case that died has left down.
+mend_rails() {
+  local name
+  for name in lo ve0 ve1; do ip link set "$name" up; done
+}

@@ -11,7 +11,7 @@ import initramfs
 # No line of the guest's for so long is silence. Longer than any case may take by itself.
 SILENCE_SECONDS = 700
 # All of it: many cases, each bounded by itself.
-WHOLE_SECONDS = 1800
+WHOLE_SECONDS = 3000
 POLL_SECONDS = 0.2
 
 KERNELS = "vmlinuz-6.12*-amd64"  # READs of older ones stall
@@ -46,8 +46,9 @@ def _command(root, cases):
     release = kernel.name.removeprefix("vmlinuz-")
     folder = _folder(root)
     image = initramfs.make(release, root / "test/softroce/init", folder)
-    options = (f"console=ttyS0 quiet panic=-1 mitigations=off softroce.repository={root} "
-               f"softroce.cases={','.join(cases)}")
+    # A busy host gives an emulated timer too few ticks for the kernel's check of it, which panics.
+    options = ("console=ttyS0 quiet panic=-1 mitigations=off no_timer_check "
+               f"softroce.repository={root} softroce.cases={','.join(cases)}")
     # Everything is emulated: that works on every host, and RDMA needs no more.
     return ["qemu-system-x86_64", "-accel", "tcg,thread=multi,tb-size=512", "-cpu", "max",
             "-m", "3G", "-smp", "2", "-display", "none", "-monitor", "none", "-no-reboot",

@@ -1,5 +1,6 @@
 """What test/softroce/run makes of a guest's words, and of its silence."""
 
+import json
 import unittest
 
 from results import Results
@@ -34,6 +35,17 @@ class ResultsTest(unittest.TestCase):
     def test_what_a_case_prints_is_no_result(self):
         summary, _ = self.told(["a"], ["RESULT a", "RESULT", "RESULT a 0 1 more"])
         self.assertEqual(summary, "0 passed, 1 failed, 0 skipped")
+
+    def test_a_report_has_each_case_and_figure(self):
+        results = Results(["a", "b"], lambda text: None)
+        for line in ["BEGIN a", "FIGURE share 0.91 ratio", "FIGURE none", "RESULT a 0 7"]:
+            results.take(line)
+        results.close()
+        report = json.loads(results.report())
+        self.assertEqual(report["cases"], [{"case": "a", "outcome": "passed", "seconds": 7},
+                                           {"case": "b", "outcome": "no result", "seconds": None}])
+        self.assertEqual(report["figures"], [{"name": "share", "value": 0.91, "unit": "ratio"}])
+        self.assertEqual((report["passed"], report["failed"], report["skipped"]), (1, 1, 0))
 
     def test_everything_can_be_skipped(self):
         results = Results(["a", "b"], lambda text: None)
