@@ -17,7 +17,8 @@ void require(const Result<T>& result) {
   if (!result.ok()) throw std::runtime_error(result.error().to_string());
 }
 
-std::vector<std::string> loopback_rails(std::uint32_t count) {
+std::vector<std::string> rails_of(const TwoNodes::Shape& shape, std::uint32_t count) {
+  if (!shape.rails.empty()) return shape.rails;
   std::vector<std::string> rails;
   for (std::uint32_t i = 0; i < count; ++i) rails.push_back(fmt::format("tcp:127.0.0.{}", i + 1));
   return rails;
@@ -45,11 +46,11 @@ TwoNodes::TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t reques
   NodeOptions holder;
   holder.name = "holder";
   holder.listen = "127.0.0.1:0";
-  holder.rails = loopback_rails(holder_rails);
+  holder.rails = rails_of(shape, holder_rails);
   holder.store.nodes = {NodeCapacity{0, shape.blocks * layout_->block_bytes() * 2 + kMiB}};
   NodeOptions requester;
   requester.name = "requester";
-  requester.rails = loopback_rails(requester_rails);
+  requester.rails = rails_of(shape, requester_rails);
   requester.max_read_bytes = shape.max_read_bytes;
   requester.window_bytes = shape.window_bytes;
   requester.keep_alive = shape.keep_alive;
@@ -57,6 +58,9 @@ TwoNodes::TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t reques
   requester.node_budget_bytes = shape.node_budget_bytes;
   requester.peer_budget_bytes = shape.peer_budget_bytes;
   requester.port_budget_bytes = shape.port_budget_bytes;
+  requester.destination_bytes = shape.destination_bytes;
+  requester.lease_ttl = shape.lease_ttl;
+  requester.lease_margin = shape.lease_margin;
   holder_ = make_node(std::move(holder), clock_, random_);
   requester_ = make_node(std::move(requester), requester_clock_, requester_random_);
 }

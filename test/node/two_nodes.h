@@ -43,7 +43,8 @@ class StarvedClock final : public Clock {
   Clock& clock_;
 };
 
-/// A holder and a requester in one process, each with threads of its own, over loopback.
+/// A holder and a requester in one process, each with threads of its own, over loopback addresses
+/// or over what rails the shape names.
 class TwoNodes {
  public:
   struct Shape {
@@ -58,6 +59,10 @@ class TwoNodes {
     std::uint64_t node_budget_bytes = 0;  // 0: no bound
     std::uint64_t peer_budget_bytes = 0;
     std::uint64_t port_budget_bytes = 0;
+    std::uint64_t destination_bytes = 64 * kGiB;
+    Duration lease_ttl = std::chrono::seconds(120);
+    Duration lease_margin = std::chrono::seconds(2);
+    std::vector<std::string> rails = {};  // of both nodes; none: loopback addresses
   };
 
   TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t requester_rails);

@@ -2,23 +2,17 @@
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <span>
-#include <string>
 
 #include "test/softroce/device_rig.h"
+#include "test/softroce/link.h"
 
 namespace corail::test {
 namespace {
 
 /// CPU that this process has used.
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
-
-void set_link(const char* state) {
-  const std::string command = std::string("ip link set ve0 ") + state;
-  BOOST_TEST_REQUIRE(std::system(command.c_str()) == 0);
-}
 
 BOOST_AUTO_TEST_SUITE(faults)
 
@@ -65,7 +59,7 @@ BOOST_AUTO_TEST_CASE(a_port_that_goes_down_fails_safely_and_comes_back) {
   int lost = 0;
   rail->when_lost([&lost](const Error&) { ++lost; });
   OutcomeSink sink(rig.context.get_executor());
-  set_link("down");
+  LinkCut cut("ve0");
   const auto slices = rig.slices(kMiB, 64 * kKiB);
   rail->post(kRead, slices, sink);
   rig.run(sink.outcomes(slices.size()));
@@ -77,7 +71,7 @@ BOOST_AUTO_TEST_CASE(a_port_that_goes_down_fails_safely_and_comes_back) {
   const auto refused = rig.try_connect(down);
   BOOST_TEST_REQUIRE(!refused.ok());
   BOOST_TEST((refused.error().code() == Errc::kConnectFailed), refused.error().to_string());
-  set_link("up");
+  cut.mend();
   rig.run_for(std::chrono::milliseconds(500));
   rail = rig.connected();
   OutcomeSink after(rig.context.get_executor());
