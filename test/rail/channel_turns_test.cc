@@ -142,6 +142,18 @@ Task<void> one_read_does_not_wait_for_itself(TurnsRig& rig) {
   co_await rig.transport.close();
 }
 
+/// Even where another channel has nothing to bring: it may fall silent, or have a large one next.
+Task<void> small_ones_take_the_express_channel(TurnsRig& rig) {
+  co_await rig.connect();
+  rig.transport.post(kRead, slices_over(std::span(rig.large).first(kLarge / 2), kLarge / 2, 0),
+                     rig.large_sink);
+  rig.transport.post(kOther, slices_over(std::span(rig.small).first(kSmall), kSmall, 0),
+                     rig.small_sink);
+  const Request request = co_await rig.express.next_request();
+  BOOST_TEST(request.length == kSmall);
+  co_await rig.transport.close();
+}
+
 Task<void> closed_while_silent(TurnsRig& rig) {
   co_await rig.connect();
   co_await rig.begin_large();
@@ -162,6 +174,11 @@ BOOST_AUTO_TEST_CASE(the_others_are_silent_for_small_slices_of_another_read_with
 BOOST_AUTO_TEST_CASE(a_read_that_is_alone_does_not_wait_for_its_own_small_slices) {
   TurnsRig rig;
   run_task(rig.context, one_read_does_not_wait_for_itself(rig));
+}
+
+BOOST_AUTO_TEST_CASE(small_slices_beside_another_read_take_the_express_channel) {
+  TurnsRig rig;
+  run_task(rig.context, small_ones_take_the_express_channel(rig));
 }
 
 BOOST_AUTO_TEST_CASE(a_rail_can_be_closed_while_its_channels_are_silent) {

@@ -77,6 +77,7 @@ Task<Result<void>> TcpTransport::open_channels(RailEndpoint remote, TimePoint de
 
 void TcpTransport::post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) {
   const bool open = usable();
+  const bool beside_others = has_others_than(context);
   for (const Slice& slice : slices) {
     if (!open) {
       reject(slice, sink, why_unusable());
@@ -95,7 +96,7 @@ void TcpTransport::post(ReadContext context, std::span<const Slice> slices, Slic
       posted.slice = slice;
       posted.context = context;
       posted.sink = &sink;
-      channel_for(slice).post(posted);
+      channel_for(slice, beside_others).post(posted);
     }
   }
   for (const auto& channel : channels_) channel->flush();
@@ -136,12 +137,21 @@ bool TcpTransport::usable() const noexcept {
                      [](const auto& channel) { return channel->usable(); });
 }
 
-TcpChannel& TcpTransport::channel_for(const Slice& slice) const noexcept {
-  const bool any = slice.length <= kSmallSliceBytes || channels_.size() == 1;
+TcpChannel& TcpTransport::channel_for(const Slice& slice, bool beside_others) const noexcept {
+  const auto express = channels_.end() - 1;
+  const bool small = slice.length <= kSmallSliceBytes;
+  if (small && beside_others) return **express;
   const auto least = std::min_element(
-      channels_.begin(), channels_.end() - (any ? 0 : 1),
+      channels_.begin(), small || channels_.size() == 1 ? channels_.end() : express,
       [](const auto& a, const auto& b) { return a->outstanding() < b->outstanding(); });
   return **least;
+}
+
+bool TcpTransport::has_others_than(const ReadContext& context) const noexcept {
+  Sharing sharing;
+  sharing.context = context;
+  for (const auto& channel : channels_) channel->look(sharing);
+  return sharing.others;
 }
 
 Error TcpTransport::why_unusable() const {

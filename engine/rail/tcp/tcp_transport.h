@@ -55,7 +55,10 @@ class TcpTransport final : public Transport {
   };
 
   Task<Result<void>> open_channels(RailEndpoint remote, TimePoint deadline);
-  TcpChannel& channel_for(const Slice& slice) const noexcept;
+  /// The express one for a small slice beside other reads, whose turns it would have to share; else
+  /// whichever has least to bring.
+  TcpChannel& channel_for(const Slice& slice, bool beside_others) const noexcept;
+  bool has_others_than(const ReadContext& context) const noexcept;
   Error why_unusable() const;
   std::uint32_t live() const noexcept;
   void reject(const Slice& slice, SliceSink& sink, Error why);
