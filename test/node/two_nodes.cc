@@ -57,6 +57,8 @@ TwoNodes::TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t reques
   requester.node_budget_bytes = shape.node_budget_bytes;
   requester.peer_budget_bytes = shape.peer_budget_bytes;
   requester.port_budget_bytes = shape.port_budget_bytes;
+  requester.lease_ttl = shape.lease_ttl;
+  requester.lease_margin = shape.lease_margin;
   holder_ = make_node(std::move(holder), clock_, random_);
   requester_ = make_node(std::move(requester), requester_clock_, requester_random_);
 }

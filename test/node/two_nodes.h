@@ -58,6 +58,8 @@ class TwoNodes {
     std::uint64_t node_budget_bytes = 0;  // 0: no bound
     std::uint64_t peer_budget_bytes = 0;
     std::uint64_t port_budget_bytes = 0;
+    Duration lease_ttl = std::chrono::seconds(120);
+    Duration lease_margin = std::chrono::seconds(2);
   };
 
   TwoNodes(Shape shape, std::uint32_t holder_rails, std::uint32_t requester_rails);
