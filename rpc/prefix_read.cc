@@ -136,6 +136,12 @@ Task<Result<void>> PrefixRead::read() {
   });
   auto result = co_await session.run(report_);
   lease_given_back_ = !epoch_;
+  if (!result && result.error().code() == Errc::kDeadline &&
+      lease_.usable_until() < callers_deadline_) {
+    co_return Error(Errc::kLeaseExpired, result.error().stage(),
+                    "the lease ended before the read had; it could not be renewed: look at the "
+                    "control connection to the holder, or ask for longer leases (lease_ttl)");
+  }
   co_return result;
 }
 #pragma GCC diagnostic pop

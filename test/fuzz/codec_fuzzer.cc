@@ -44,6 +44,7 @@ void answer(AnswerEncoding encoding, std::span<const std::byte> body) {
   }
 }
 
+// Messages of the same shape share a number, so that the corpus keeps its meaning.
 void message(std::uint32_t kind, std::span<const std::byte> body) {
   switch (kind) {
     case 0:
@@ -72,6 +73,7 @@ void message(std::uint32_t kind, std::span<const std::byte> body) {
       break;
     case 8:
       static_cast<void>(decode_read_id(Method::kReleaseLease, body));
+      static_cast<void>(decode_goodbye(body));
       break;
     case 9:
       answer(AnswerEncoding::kRuns, body);
@@ -83,7 +85,6 @@ void message(std::uint32_t kind, std::span<const std::byte> body) {
       static_cast<void>(decode_get_regions(body));
       break;
     case 12:
-      // Messages of the same shape share a number, so that the corpus keeps its meaning.
       static_cast<void>(decode_renew(body));
       static_cast<void>(decode_lane_sums(body));
       break;

@@ -132,6 +132,27 @@ BOOST_AUTO_TEST_CASE(at_any_time_a_cancelled_fetch_either_commits_or_leaves_noth
   pair.check_reads();
 }
 
+BOOST_AUTO_TEST_CASE(a_lease_that_ends_within_a_read_is_told_from_the_callers_deadline) {
+  TwoNodes::Shape shape = slow_read();
+  // Too short to be renewed.
+  shape.lease_ttl = milliseconds(16);
+  shape.lease_margin = milliseconds(1);
+  TwoNodes nodes(shape, 1, 1);
+  nodes.save();
+  auto peer = nodes.connect();
+  BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
+  FetchOptions options;
+  options.deadline = std::chrono::hours(1);
+  const auto late = nodes.fetch(**peer, nodes.keys(), options);
+  BOOST_REQUIRE(!late.ok());
+  BOOST_TEST((late.error().code() == Errc::kLeaseExpired), describe(late));
+  options.deadline = milliseconds(5);
+  const auto impatient = nodes.fetch(**peer, nodes.keys(), options);
+  BOOST_REQUIRE(!impatient.ok());
+  BOOST_TEST((impatient.error().code() == Errc::kDeadline), describe(impatient));
+  BOOST_TEST(nodes.requester().memory().outstanding_bytes() == 0U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -1,5 +1,10 @@
 // Ranges of lanes of one lease, between two real nodes.
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/cancellation_signal.hpp>
+#include <asio/post.hpp>
+#include <asio/thread_pool.hpp>
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <future>
 #include <memory>
 #include <utility>
@@ -74,6 +79,76 @@ Errc code_of(const Result<BlockView>& view) {
 }
 
 BOOST_AUTO_TEST_SUITE(lane_ranges)
+
+/// Asio's way to cancel a caller, whose thread is none of the node's.
+template <typename T>
+Result<T> cancelled_by_slot(Task<Result<T>> call, const std::function<bool()>& when) {
+  asio::thread_pool caller(1);
+  asio::cancellation_signal signal;
+  auto running = asio::co_spawn(caller, std::move(call),
+                                asio::bind_cancellation_slot(signal.slot(), asio::use_future));
+  BOOST_TEST(comes_true(when));
+  asio::post(caller, [&] { signal.emit(asio::cancellation_type::terminal); });
+  auto outcome = running.get();
+  caller.join();
+  return outcome;
+}
+
+BOOST_AUTO_TEST_CASE(a_cancellation_slot_ends_a_lease_that_is_asked_for) {
+  TwoNodes nodes(TwoNodes::Shape{}, 1, 1);
+  auto peer = nodes.connect();
+  BOOST_REQUIRE_MESSAGE(peer.ok(), describe(peer));
+  FetchOptions waits;
+  waits.wait_for_blocks = std::chrono::seconds(50);
+  const auto lease = cancelled_by_slot((*peer)->lease_blocks(nodes.layout(), nodes.keys(), waits),
+                                       [&] { return nodes.holder_stats().watches == 1; });
+  BOOST_REQUIRE(!lease.ok());
+  BOOST_TEST((lease.error().code() == Errc::kCancelled), lease.error().to_string());
+  BOOST_TEST(!waits.cancel.cancelled());
+  BOOST_TEST(comes_true([&] { return nodes.holder_stats().watches == 0; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_cancellation_slot_ends_a_range_and_leaves_the_lease) {
+  TwoNodes::Shape slow;
+  slow.blocks = 400;
+  slow.segment_bytes = 16 * 1024;
+  slow.max_read_bytes = 4 * kKiB;
+  slow.window_bytes = 4 * kKiB;
+  Leased leased(slow);
+  const auto view = cancelled_by_slot(leased.lease->read({0, 12}, FetchOptions()), [&] {
+    return leased.nodes.requester().memory().outstanding_bytes() > 0;
+  });
+  BOOST_REQUIRE(!view.ok());
+  BOOST_TEST((view.error().code() == Errc::kCancelled), view.error().to_string());
+  BOOST_TEST(leased.nodes.requester().memory().outstanding_bytes() == 0U);
+  leased.check(leased.read({0, 1}), {0, 1});
+}
+
+BOOST_AUTO_TEST_CASE(a_range_takes_its_own_bytes_of_the_budgets) {
+  TwoNodes::Shape shape;
+  const std::uint64_t lane_bytes = std::uint64_t{shape.blocks} * shape.segment_bytes;
+  shape.peer_budget_bytes = 2 * lane_bytes;
+  Leased leased(shape);
+  FetchOptions refuse;
+  refuse.when_full = WhenFull::kRefuse;
+  leased.check(leased.read({0, 2}, refuse), {0, 2});
+  // Half of the budget is kept by one that waits for a block that nobody saves.
+  auto keys = std::make_shared<BlockKeys>(*leased.nodes.keys());
+  keys->hashes.resize(1);
+  keys->hashes[0] = "not there";
+  auto layout = leased.nodes.layout();
+  FetchOptions waits;
+  waits.wait_for_blocks = std::chrono::seconds(50);
+  auto running = asio::co_spawn(leased.nodes.requester().executor(),
+                                leased.peer->fetch_blocks(layout, keys, waits), asio::use_future);
+  BOOST_TEST(comes_true([&] { return leased.nodes.holder_stats().watches == 1; }));
+  leased.check(leased.read({0, 1}, refuse), {0, 1});
+  const auto refused = leased.read({0, 2}, refuse);
+  BOOST_TEST((code_of(refused) == Errc::kQuotaExceeded), describe(refused));
+  waits.cancel.cancel();
+  BOOST_TEST((code_of(running.get()) == Errc::kCancelled));
+  leased.check(leased.read({0, 2}, refuse), {0, 2});
+}
 
 BOOST_AUTO_TEST_CASE(ranges_are_read_at_once_under_one_lease) {
   for (const BlockOrder order : {BlockOrder::kBlockMajor, BlockOrder::kLaneMajor}) {

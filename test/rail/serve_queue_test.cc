@@ -141,15 +141,15 @@ BOOST_AUTO_TEST_CASE(reads_under_one_lease_take_turns_and_are_cancelled_by_epoch
   }
 }
 
-BOOST_AUTO_TEST_CASE(it_is_shared_while_a_small_slice_waits_beside_another_read) {
+BOOST_AUTO_TEST_CASE(it_tells_small_slices_from_large_ones) {
   ServeQueue queue(kFrame);
+  BOOST_TEST((!queue.any_small() && !queue.any_large()));
   queue.push(read_of(1, 1000));
-  BOOST_TEST(!queue.shared());
+  BOOST_TEST((queue.any_small() && !queue.any_large()));
   queue.push(read_of(2, kMaxReadBytes));
-  BOOST_TEST(queue.shared());
+  BOOST_TEST((queue.any_small() && queue.any_large()));
   queue.end(1000);
-  queue.push(read_of(3, kMaxReadBytes));
-  BOOST_TEST(!queue.shared());
+  BOOST_TEST((!queue.any_small() && queue.any_large()));
 }
 
 BOOST_AUTO_TEST_CASE(a_cancel_marks_all_of_one_read_and_nothing_else) {

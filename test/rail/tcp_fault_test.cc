@@ -152,20 +152,28 @@ Task<void> holder_dies_while_idle(TcpRig& rig) {
   co_await rig.door.close();
 }
 
-/// One of two channels breaks the protocol: its slices fail, those of the other one go on.
+/// One of the channels breaks the protocol: its slices fail, those of another one go on.
 Task<void> one_channel_breaks_the_protocol(TcpRig& rig) {
   FakeHolder holder(rig.context);
   const auto transport = rig.make_transport(2);
   Errc lost{};
   transport->when_lost([&lost](const Error& why) { lost = why.code(); });
-  const auto accept_two = [](FakeHolder* good, FakeHolder* bad) -> Task<void> {
+  const auto accept_all = [](FakeHolder* bad, FakeHolder* good, FakeHolder* express,
+                             FakeHolder* spare) -> Task<void> {
     co_await bad->accept();
     good->take_over(*bad);
     co_await bad->accept();
+    spare->take_over(*bad);
+    // The express channel is the last one that connects.
+    co_await bad->accept();
+    express->take_over(*bad);
+    bad->take_over(*spare);
   };
   FakeHolder good(rig.context);
+  FakeHolder express(rig.context);
+  FakeHolder spare(rig.context);
   TaskScope scope(rig.context.get_executor());
-  scope.spawn(accept_two(&good, &holder));
+  scope.spawn(accept_all(&holder, &good, &express, &spare));
   const auto connected = co_await transport->connect(holder.endpoint(), rig.soon());
   BOOST_TEST(connected.ok());
   co_await scope.join();

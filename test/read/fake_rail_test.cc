@@ -79,6 +79,43 @@ BOOST_AUTO_TEST_CASE(a_slice_may_be_flushed_as_often_as_that) {
   BOOST_TEST(result.ok(), text_of(result));
 }
 
+/// There may be less room than when it was cut: the rail has other reads now.
+BOOST_AUTO_TEST_CASE(a_flushed_slice_is_posted_again_in_as_many_pieces_as_fit) {
+  ReadRig rig(small_shape(), {}, 1);
+  FakeRail rail(rig.world, "narrow", [](const Slice&) -> Result<void> { return ok_result(); });
+  const ReadRequest request = rig.request();
+  std::vector<std::vector<std::byte>> memory;
+  std::vector<std::byte*> bases;
+  for (const ChunkSpec& chunk : request.plan->chunks()) {
+    bases.push_back(memory.emplace_back(chunk.bytes).data());
+  }
+  SharedRead shared(request.plan, bases, ReadContext{}, 256 * kKiB, 1, false);
+  RailShare share(shared, *rail.get(), false, {}, nullptr, rig.world.clock(),
+                  std::chrono::seconds(2));
+  const auto whole = share.next(256 * kKiB);
+  BOOST_TEST_REQUIRE(whole.has_value());
+  share.on_outcome(*whole, Error(Errc::kFlushed, "by another read's fence"));
+  std::uint64_t again = 0;
+  while (again < whole->length) {
+    const std::uint64_t room = 10'000 + again / 2;
+    const auto piece = share.next(room);
+    BOOST_TEST_REQUIRE(piece.has_value());
+    BOOST_TEST(piece->length == std::min(room, whole->length - again));
+    BOOST_TEST(piece->tag == whole->tag + again);
+    BOOST_TEST(piece->remote_offset == whole->remote_offset + again);
+    BOOST_TEST((piece->destination == whole->destination + again));
+    BOOST_TEST((piece->region == whole->region));
+    again += piece->length;
+    share.on_outcome(*piece, ok_result());
+  }
+  BOOST_TEST(again == whole->length);
+  BOOST_TEST(share.landed_bytes() == whole->length);
+  // Then the read goes on where it was.
+  const auto next = share.next(1000);
+  BOOST_TEST_REQUIRE(next.has_value());
+  BOOST_TEST(next->tag == whole->tag + whole->length);
+}
+
 BOOST_AUTO_TEST_CASE(each_rail_uses_the_keys_of_its_own_port) {
   ReadRig rig(small_shape(), {}, 1);
   std::map<std::string, std::map<std::uint32_t, std::uint64_t>> used;

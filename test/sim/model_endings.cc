@@ -37,7 +37,8 @@ void Model::check_lease_left(const FetchRecord& fetch) {
 void Model::on_failure(FetchRecord& fetch, const Error& error) {
   journal_.event("fetch {} failed: {}", fetch.number, error.to_string());
   check_ended(fetch);
-  if (wire_of(fetch.link).faithful && fetch.order.renewable && error.code() == Errc::kDeadline &&
+  const bool out_of_time = error.code() == Errc::kDeadline || error.code() == Errc::kLeaseExpired;
+  if (wire_of(fetch.link).faithful && fetch.order.renewable && out_of_time &&
       clock_.now() < fetch.order.deadline) {
     journal_.violate(9, fmt::format("fetch {} was given up {} ns before its deadline, although its "
                                     "lease could be renewed",

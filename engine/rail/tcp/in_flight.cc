@@ -27,6 +27,7 @@ void InFlight::received(OpKey key, std::uint64_t bytes) noexcept {
   if (op == nullptr) return;  // a sink closed the channel meanwhile
   const PostedSlice before = *op;
   op->received += bytes;
+  received_ += bytes;
   outstanding_ -= bytes;
   if (!before.discard) {
     before.sink->on_landed(before.slice, before.received, before.received + bytes);
@@ -48,7 +49,6 @@ void InFlight::look(Sharing& sharing) noexcept {
   ops_.for_each([&sharing](OpKey, const PostedSlice& op) {
     if (!sharing.context) sharing.context = op.context;
     sharing.others = sharing.others || op.context != *sharing.context;
-    sharing.small = sharing.small || op.slice.length <= kSmallSliceBytes;
   });
 }
 

@@ -22,11 +22,10 @@ struct PostedSlice {
   bool cancelled = false;  // the holder has been asked to end it
 };
 
-/// Whether reads share a rail, one of them with a small slice.
+/// Whether reads share a rail.
 struct Sharing {
   std::optional<ReadContext> context;  // of any of them
   bool others = false;
-  bool small = false;
 };
 
 /// The slices of one channel. Whatever ends a slice goes through here, which is what makes outcomes
@@ -65,6 +64,8 @@ class InFlight {
   /// Adds what its slices say to what those of other channels do.
   void look(Sharing& sharing) noexcept;
 
+  /// Bytes that have come, of all slices so far.
+  std::uint64_t received() const noexcept { return received_; }
   /// Bytes that are still to come.
   std::uint64_t outstanding() const noexcept { return outstanding_; }
   /// Slices without an outcome.
@@ -73,6 +74,7 @@ class InFlight {
  private:
   OpTable<PostedSlice> ops_;
   std::deque<PostedSlice> waiting_;
+  std::uint64_t received_ = 0;
   std::uint64_t outstanding_ = 0;
   std::uint32_t live_ = 0;
 };

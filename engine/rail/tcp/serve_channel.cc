@@ -15,12 +15,12 @@ namespace corail {
 
 ServeChannel::ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
                            Clock& clock, SessionId session, LeaseGate& gate,
-                           const TcpOptions& options, std::size_t& shared_channels)
+                           const TcpOptions& options, ServeLoad& load)
     : socket_(std::move(socket)),
       session_(session),
       gate_(gate),
       frame_bytes_(options.frame_bytes),
-      shared_channels_(shared_channels),
+      load_(load),
       stall_time_(options.stall_time),
       clock_(clock),
       stall_timer_(clock.make_timer(executor)),
@@ -44,7 +44,7 @@ Task<void> ServeChannel::run() {
   co_await scope_.join();
   batch_.clear();
   queue_.clear();
-  count_shared();
+  count_load();
 }
 
 Task<void> ServeChannel::read_requests() {
@@ -95,7 +95,7 @@ Result<void> ServeChannel::accept(const Request& request) {
                  fmt::format("more than {} READs are waiting", kMaxQueuedReads));
   }
   queue_.push(request);
-  count_shared();
+  count_load();
   queue_changed_.notify();
   return ok_result();
 }
@@ -153,20 +153,18 @@ void ServeChannel::watch_for_stall() {
   });
 }
 
-void ServeChannel::count_shared() {
-  const bool shared = queue_.shared();
-  if (std::exchange(counted_, shared) == shared) return;
-  if (shared) {
-    ++shared_channels_;
-  } else {
-    --shared_channels_;
-  }
+void ServeChannel::count_load() {
+  const auto count = [](std::size_t& channels, bool& counted, bool now) {
+    channels += static_cast<std::size_t>(now) - static_cast<std::size_t>(counted);
+    counted = now;
+  };
+  count(load_.small, counted_small_, queue_.any_small());
+  count(load_.large, counted_large_, queue_.any_large());
 }
 
 void ServeChannel::fill_batch() {
-  // All channels of the port, because they share its thread.
-  const std::uint64_t most =
-      shared_channels_ > 0 ? std::min(kSharedTurnBytes, frame_bytes_) : frame_bytes_;
+  const bool shared = load_.small > 0 && load_.large > 0;
+  const std::uint64_t most = shared ? std::min(kSharedTurnBytes, frame_bytes_) : frame_bytes_;
   while (batch_.has_room() && batch_.payload_bytes() < most) {
     ServeQueue::Op* const op = queue_.current();
     if (op == nullptr) return;
@@ -175,7 +173,7 @@ void ServeChannel::fill_batch() {
     } else if (op->admitted || admit(*op)) {
       add_data(*op, most);
     }
-    count_shared();
+    count_load();
   }
 }
 

@@ -21,18 +21,24 @@
 
 namespace corail {
 
+/// On how many channels of a door small slices are served, and on how many others. Together they
+/// take short turns, because they share the port's thread.
+struct ServeLoad {
+  std::size_t small = 0;
+  std::size_t large = 0;
+};
+
 /// The holder's end of one data channel: serves READs, out of pinned memory, in the order that its
 /// queue says.
 ///
 /// Owned by the frame that awaits run(); everything on the door's executor. Clock, gate and options
-/// must outlive it, as must the door's count of channels that want short turns. close() makes
+/// must outlive it, as must the door's load. close() makes
 /// run() return soon; when it has, no pin is held. A requester that does not receive is closed
 /// after TcpOptions::stall_time (I8).
 class ServeChannel {
  public:
   ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor, Clock& clock,
-               SessionId session, LeaseGate& gate, const TcpOptions& options,
-               std::size_t& shared_channels);
+               SessionId session, LeaseGate& gate, const TcpOptions& options, ServeLoad& load);
 
   /// Answers the preface, then serves until the requester closes, the protocol is broken, or
   /// close().
@@ -48,7 +54,7 @@ class ServeChannel {
   void watch_for_stall();
   Result<void> take(std::size_t count);
   Result<void> accept(const Request& request);
-  void count_shared();
+  void count_load();
   void fill_batch();
   bool admit(ServeQueue::Op& op);
   void add_data(ServeQueue::Op& op, std::uint64_t most);
@@ -58,8 +64,9 @@ class ServeChannel {
   const SessionId session_;
   LeaseGate& gate_;
   const std::uint64_t frame_bytes_;
-  std::size_t& shared_channels_;
-  bool counted_ = false;  // this one is among them
+  ServeLoad& load_;
+  bool counted_small_ = false;  // this one is among them
+  bool counted_large_ = false;
   const Duration stall_time_;
   Clock& clock_;
   const std::unique_ptr<Timer> stall_timer_;

@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "engine/base/check.h"
-#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
 
@@ -35,10 +34,12 @@ ServeQueue::Op* ServeQueue::current() noexcept {
   return flows_.empty() ? nullptr : &flows_.front().ops.front();
 }
 
-bool ServeQueue::shared() const noexcept {
-  return flows_.size() > 1 && std::any_of(flows_.begin(), flows_.end(), [](const Flow& flow) {
-           return flow.ops.front().request.length <= kSmallSliceBytes;
-         });
+bool ServeQueue::any_small() const noexcept {
+  return std::any_of(flows_.begin(), flows_.end(), [](const Flow& flow) { return flow.small(); });
+}
+
+bool ServeQueue::any_large() const noexcept {
+  return std::any_of(flows_.begin(), flows_.end(), [](const Flow& flow) { return !flow.small(); });
 }
 
 void ServeQueue::spend(std::uint64_t payload) {

@@ -8,6 +8,7 @@
 #include "engine/base/ids.h"
 #include "engine/rail/rail_door.h"
 #include "engine/rail/tcp/data_frame.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
 
@@ -35,8 +36,9 @@ class ServeQueue {
   /// READs that have not ended. The caller keeps it within kMaxQueuedReads (I8).
   std::size_t size() const noexcept { return size_; }
 
-  /// Whether more than one read waits, and the next slice of one of them is small.
-  bool shared() const noexcept;
+  /// Whether the next slice of a read is small, and whether that of one is not.
+  bool any_small() const noexcept;
+  bool any_large() const noexcept;
 
   /// A read that has nothing here yet comes after all others.
   void push(const Request& request);
@@ -60,6 +62,8 @@ class ServeQueue {
     EpochNumber epoch;  // reads under one lease differ in nothing else
     std::deque<Op> ops;
     std::uint64_t used = 0;  // of its turns; it has one while this is less than a turn
+
+    bool small() const noexcept { return ops.front().request.length <= kSmallSliceBytes; }
   };
 
   void charge(std::uint64_t payload);

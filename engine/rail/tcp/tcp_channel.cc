@@ -3,12 +3,15 @@
 #include <fmt/core.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "engine/rail/tcp/channel_turns.h"
 #include "engine/rail/tcp/data_frame.h"
 #include "engine/rail/tcp/tcp_limits.h"
 
@@ -21,11 +24,9 @@ TcpChannel::TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor
       reader_(slices_, options.receive_bytes),
       outbox_filled_(executor) {}
 
-void TcpChannel::start(TaskScope& scope, std::function<void()> ended,
-                       std::function<bool()> shared) {
+void TcpChannel::start(TaskScope& scope, std::function<void()> ended, ChannelTurns& turns) {
   ended_ = std::move(ended);
-  shared_ = std::move(shared);
-  scope.spawn(receive_replies());
+  scope.spawn(receive_replies(turns));
   scope.spawn(send_requests());
 }
 
@@ -85,13 +86,13 @@ void TcpChannel::flush() {
   if (!outbox_.empty()) outbox_filled_.notify();
 }
 
-Task<void> TcpChannel::receive_replies() {
-  std::uint64_t turn = 0;
-  std::uint64_t turn_bytes = kTurnBytes;
+Task<void> TcpChannel::receive_replies(ChannelTurns& turns) {
+  std::uint64_t left = kTurnBytes;
   while (usable()) {
+    bool drained = true;
     const Transferred moved = socket_->receive(reader_.targets());
     if (moved.state == Transferred::State::kSome) {
-      const bool drained = moved.bytes < reader_.room();
+      drained = moved.bytes < reader_.room();
       const auto advanced = reader_.advance(moved.bytes);
       if (!advanced.ok()) {
         end(Error(advanced.error()).on_peer(socket_->peer_name()));
@@ -99,20 +100,22 @@ Task<void> TcpChannel::receive_replies() {
       }
       start_waiting();
       flush();
-      turn += moved.bytes;
-      if (!drained && turn < turn_bytes) continue;
-      turn = 0;
-      turn_bytes = shared_() ? kSharedTurnBytes : kTurnBytes;
-      if (!drained) {
-        co_await socket_->yield();
-        continue;
-      }
+      left -= std::min<std::uint64_t>(left, moved.bytes);
+      if (!drained && left > 0) continue;
     } else if (moved.state != Transferred::State::kLater) {
       end(lost(moved));
       break;
     }
-    co_await socket_->readable();
+    turns.end(*this);
+    left = kTurnBytes;
+    if (drained) {
+      co_await socket_->readable();
+    } else {
+      co_await socket_->yield();
+    }
+    co_await turns.begin(*this);
   }
+  turns.end(*this);
 }
 
 Task<void> TcpChannel::send_requests() {

@@ -19,6 +19,8 @@
 
 namespace corail {
 
+class ChannelTurns;
+
 /// The requester's end of one data channel: asks for slices, and lands what comes.
 ///
 /// Owned by its transport, on whose executor everything happens. Two coroutines run in the scope
@@ -29,8 +31,9 @@ class TcpChannel {
   TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
              const TcpOptions& options);
 
-  /// `ended` is called once, by end(); `shared` tells whether to take short turns.
-  void start(TaskScope& scope, std::function<void()> ended, std::function<bool()> shared);
+  /// `ended` is called once, by end(). `turns` says when it may receive, and outlives the scope's
+  /// tasks.
+  void start(TaskScope& scope, std::function<void()> ended, ChannelTurns& turns);
 
   /// The channel must be usable. Never calls a sink. What it asks for goes out with flush().
   void post(const PostedSlice& posted);
@@ -50,13 +53,14 @@ class TcpChannel {
   bool usable() const noexcept { return !ended_by_.has_value(); }
   /// Why the channel ended; it must have.
   const Error& ended_by() const noexcept { return *ended_by_; }
+  std::uint64_t received() const noexcept { return slices_.received(); }
   std::uint64_t outstanding() const noexcept { return slices_.outstanding(); }
   std::uint32_t live() const noexcept { return slices_.live(); }
   /// See InFlight.
   void look(Sharing& sharing) noexcept { slices_.look(sharing); }
 
  private:
-  Task<void> receive_replies();
+  Task<void> receive_replies(ChannelTurns& turns);
   Task<void> send_requests();
   void start_waiting();
   void request(const Request& request);
@@ -70,7 +74,6 @@ class TcpChannel {
   bool sending_ = false;  // send_requests() has taken a part of the stream out of the outbox
   Event outbox_filled_;
   std::function<void()> ended_;
-  std::function<bool()> shared_;
   std::optional<Error> ended_by_;
 };
 

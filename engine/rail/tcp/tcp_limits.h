@@ -11,13 +11,14 @@ namespace corail {
 inline constexpr std::uint32_t kMaxChannels = 16;
 /// See TcpOptions::send_buffer.
 inline constexpr std::uint64_t kDefaultSendBufferBytes = 512 * kKiB;
-/// What a channel moves before the others on its thread have their turn: long turns cost less,
-/// short ones let the slices of a small read through between those of large ones. So they are
-/// short, on either side, while a slice of at most kSmallSliceBytes and one of another read are on
-/// the rail's channels.
-inline constexpr std::uint64_t kTurnBytes = kMiB;
-inline constexpr std::uint64_t kSharedTurnBytes = 256 * kKiB;
+/// What a channel receives before the others on its thread have their turn: a core's cache holds
+/// it, and what is handed to the thread meanwhile waits for a turn of each.
+inline constexpr std::uint64_t kTurnBytes = 512 * kKiB;
+/// Longest slice that may take a rail's express channel.
 inline constexpr std::uint64_t kSmallSliceBytes = kMiB;
+/// What a holder's channel sends at once while small slices and larger ones are served by the same
+/// thread; longer turns cost less, so otherwise it is a whole frame.
+inline constexpr std::uint64_t kSharedTurnBytes = 256 * kKiB;
 inline constexpr std::uint64_t kMaxSocketBufferBytes = kGiB;
 
 /// How a data channel learns that its path or the other host is gone, which no packet tells: a

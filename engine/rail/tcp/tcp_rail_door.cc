@@ -232,7 +232,7 @@ Task<void> TcpRailDoor::serve(std::shared_ptr<Session> session,
   // drop_session() may have come between the token and this.
   if (session->dropping) co_return;
   ServeChannel channel(std::move(socket), executor_, clock_, session->id, session->gate, options_,
-                       shared_channels_);
+                       load_);
   session->channels.insert(&channel);
   co_await channel.run();
   session->channels.erase(&channel);

@@ -15,6 +15,7 @@
 #include "engine/exec/task_scope.h"
 #include "engine/rail/rail_door.h"
 #include "engine/rail/tcp/data_socket.h"
+#include "engine/rail/tcp/serve_channel.h"
 #include "engine/rail/tcp/tcp_options.h"
 
 namespace corail {
@@ -62,7 +63,7 @@ class TcpRailDoor final : public RailDoor {
   RailEndpoint endpoint_;
   std::map<SessionId, std::shared_ptr<Session>> sessions_;
   std::list<std::shared_ptr<HalfOpen>> half_open_;  // the oldest first
-  std::size_t shared_channels_ = 0;                 // on which several reads wait
+  ServeLoad load_;
   TaskScope scope_;
   bool closed_ = false;
 };

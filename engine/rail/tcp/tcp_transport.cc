@@ -9,6 +9,7 @@
 
 #include "engine/base/check.h"
 #include "engine/exec/shielded.h"
+#include "engine/rail/tcp/tcp_limits.h"
 
 namespace corail {
 namespace {
@@ -30,6 +31,7 @@ TcpTransport::TcpTransport(asio::any_io_executor executor, Clock& clock, TcpOpti
       options_(std::move(options)),
       capabilities_(capabilities_of(options_)),
       opener_(executor, clock, options_),
+      turns_(executor, clock, channels_),
       scope_(executor),
       connect_ended_(executor) {}
 
@@ -54,7 +56,8 @@ Task<Result<void>> TcpTransport::connect(RailEndpoint remote, TimePoint deadline
 
 Task<Result<void>> TcpTransport::open_channels(RailEndpoint remote, TimePoint deadline) {
   std::vector<std::unique_ptr<TcpChannel>> opened;
-  while (opened.size() < options_.channels) {
+  const std::uint32_t wanted = options_.channels + (options_.channels > 1 ? 1 : 0);
+  while (opened.size() < wanted) {
     auto socket = co_await opener_.open(remote, deadline);
     if (!socket.ok()) co_return std::move(socket).error();
     opened.push_back(std::make_unique<TcpChannel>(std::move(socket).value(), executor_, options_));
@@ -64,18 +67,17 @@ Task<Result<void>> TcpTransport::open_channels(RailEndpoint remote, TimePoint de
   }
   channels_ = std::move(opened);
   for (const auto& channel : channels_) {
-    channel->start(
-        scope_,
-        [this, ended = channel.get()] {
-          if (phase_ != Phase::kClosed && lost_) lost_(ended->ended_by());
-        },
-        [this] { return shared(); });
+    const auto ended = [this, ended = channel.get()] {
+      if (phase_ != Phase::kClosed && lost_) lost_(ended->ended_by());
+    };
+    channel->start(scope_, ended, turns_);
   }
   co_return ok_result();
 }
 
 void TcpTransport::post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) {
   const bool open = usable();
+  const bool beside_others = has_others_than(context);
   for (const Slice& slice : slices) {
     if (!open) {
       reject(slice, sink, why_unusable());
@@ -94,7 +96,7 @@ void TcpTransport::post(ReadContext context, std::span<const Slice> slices, Slic
       posted.slice = slice;
       posted.context = context;
       posted.sink = &sink;
-      least_loaded().post(posted);
+      channel_for(slice, beside_others).post(posted);
     }
   }
   for (const auto& channel : channels_) channel->flush();
@@ -125,6 +127,7 @@ Task<void> TcpTransport::close() {
   for (const auto& channel : channels_) {
     channel->end(Error(Errc::kFlushed, Stage::kClose, "the rail was closed"));
   }
+  turns_.release();
   co_await shielded(scope_.join());
 }
 
@@ -134,17 +137,21 @@ bool TcpTransport::usable() const noexcept {
                      [](const auto& channel) { return channel->usable(); });
 }
 
-bool TcpTransport::shared() const noexcept {
-  Sharing sharing;
-  for (const auto& channel : channels_) channel->look(sharing);
-  return sharing.others && sharing.small;
-}
-
-TcpChannel& TcpTransport::least_loaded() const noexcept {
+TcpChannel& TcpTransport::channel_for(const Slice& slice, bool beside_others) const noexcept {
+  const auto express = channels_.end() - 1;
+  const bool small = slice.length <= kSmallSliceBytes;
+  if (small && beside_others) return **express;
   const auto least = std::min_element(
-      channels_.begin(), channels_.end(),
+      channels_.begin(), small || channels_.size() == 1 ? channels_.end() : express,
       [](const auto& a, const auto& b) { return a->outstanding() < b->outstanding(); });
   return **least;
+}
+
+bool TcpTransport::has_others_than(const ReadContext& context) const noexcept {
+  Sharing sharing;
+  sharing.context = context;
+  for (const auto& channel : channels_) channel->look(sharing);
+  return sharing.others;
 }
 
 Error TcpTransport::why_unusable() const {

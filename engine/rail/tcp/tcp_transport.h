@@ -15,13 +15,15 @@
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
 #include "engine/rail/tcp/channel_opener.h"
+#include "engine/rail/tcp/channel_turns.h"
 #include "engine/rail/tcp/tcp_channel.h"
 #include "engine/rail/tcp/tcp_options.h"
 #include "engine/rail/transport.h"
 
 namespace corail {
 
-/// A rail over sockets: `channels` connections from one local address to a TcpRailDoor.
+/// A rail over sockets: `channels` connections from one local address to a TcpRailDoor, and an
+/// express one for small slices, see ChannelTurns.
 ///
 /// A fence is immediate and local, because our own receive calls are the only writers. Losing one
 /// channel makes the rail unusable for new slices; those on its other channels go on.
@@ -53,9 +55,10 @@ class TcpTransport final : public Transport {
   };
 
   Task<Result<void>> open_channels(RailEndpoint remote, TimePoint deadline);
-  /// Whether reads share the rail, one of them with a small slice.
-  bool shared() const noexcept;
-  TcpChannel& least_loaded() const noexcept;
+  /// The express one for a small slice beside other reads, whose turns it would have to share; else
+  /// whichever has least to bring.
+  TcpChannel& channel_for(const Slice& slice, bool beside_others) const noexcept;
+  bool has_others_than(const ReadContext& context) const noexcept;
   Error why_unusable() const;
   std::uint32_t live() const noexcept;
   void reject(const Slice& slice, SliceSink& sink, Error why);
@@ -65,7 +68,8 @@ class TcpTransport final : public Transport {
   const TcpOptions options_;
   const Capabilities capabilities_;
   ChannelOpener opener_;
-  std::vector<std::unique_ptr<TcpChannel>> channels_;
+  std::vector<std::unique_ptr<TcpChannel>> channels_;  // the express one is the last
+  ChannelTurns turns_;
   /// Slices whose outcome must wait until post() has returned; no more than one call of post()
   /// brings, or than those may post that are told.
   std::deque<Rejected> rejected_;
