@@ -59,6 +59,9 @@ class Port {
 
   /// The requester's side of a new rail from this port.
   std::unique_ptr<Transport> make_transport() const { return device_->make_transport(); }
+  /// See PortDevice::health; used on the executor only.
+  std::shared_ptr<PortHealth> health() const { return device_->health(); }
+
   /// The holder's side of this port. One per port.
   std::unique_ptr<RailDoor> make_door() const { return device_->make_door(); }
   /// See PortDevice::registrar.
