@@ -26,7 +26,7 @@ VerbsOptions verbs_options(const RailSpec& spec, const PortOptions& options) {
   VerbsOptions verbs;
   verbs.device = named.device;
   verbs.port = named.port;
-  verbs.gid = named.gid;
+  verbs.gid = named.gid ? named.gid : options.gid_index;
   verbs.channels = options.channels_per_rail;
   verbs.tuning = options.path_tuning;
   verbs.max_region_bytes = options.max_region_bytes;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,7 @@ struct PortOptions {
   std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;  // see TcpOptions::send_buffer
   std::uint64_t budget_bytes = kDefaultPortBudgetBytes;       // see PortBudget; 0: no bound
   PathTuning path_tuning;                                     // of verbs rails
+  std::optional<std::uint8_t> gid_index;                      // where a verbs spec names none
   std::uint64_t max_region_bytes = 0;                         // see VerbsOptions
   std::uint64_t seed = 0;                                     // see VerbsOptions
 };
@@ -57,11 +59,11 @@ class Port {
   /// What its rails share; used on the executor only.
   const std::shared_ptr<PortBudget>& budget() const noexcept { return budget_; }
 
-  /// The requester's side of a new rail from this port.
-  std::unique_ptr<Transport> make_transport() const { return device_->make_transport(); }
   /// See PortDevice::health; used on the executor only.
   std::shared_ptr<PortHealth> health() const { return device_->health(); }
 
+  /// The requester's side of a new rail from this port.
+  std::unique_ptr<Transport> make_transport() const { return device_->make_transport(); }
   /// The holder's side of this port. One per port.
   std::unique_ptr<RailDoor> make_door() const { return device_->make_door(); }
   /// See PortDevice::registrar.
