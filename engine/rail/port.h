@@ -16,7 +16,7 @@
 #include "engine/rail/rail_spec.h"
 #include "engine/rail/tcp/tcp_limits.h"
 #include "engine/rail/transport.h"
-#include "engine/verbs/path_settings.h"
+#include "engine/rail/verbs/verbs_options.h"
 
 namespace corail {
 
@@ -31,6 +31,9 @@ struct PortOptions {
   std::uint64_t max_region_bytes = 0;                         // see VerbsOptions
   std::uint64_t seed = 0;                                     // see VerbsOptions
 };
+
+/// What a verbs port is made with: the spec's own words first.
+VerbsOptions verbs_options_of(const VerbsRailSpec& spec, const PortOptions& options);
 
 /// A local NIC port or address with the executor that its rails run on. make() knows which
 /// transport a spec means: the only place above the transports that does.
