@@ -85,6 +85,7 @@ BOOST_AUTO_TEST_CASE(events_of_other_ports_and_of_other_kinds_change_nothing) {
   CountingListener listener;
   health->add_listener(listener);
   rig.machine.tell("a", IBV_EVENT_PORT_ERR, 2);
+  rig.machine.tell("a", IBV_EVENT_PORT_ACTIVE, 2);
   rig.machine.tell("a", IBV_EVENT_GID_CHANGE);
   rig.machine.tell("a", IBV_EVENT_SM_CHANGE);
   rig.machine.tell("a", IBV_EVENT_PORT_ERR);
