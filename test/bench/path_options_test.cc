@@ -3,6 +3,8 @@
 #include <chrono>
 
 #include "apps/p2p_bench/node_setup.h"
+#include "apps/p2p_bench/stored_sets.h"
+#include "engine/base/units.h"
 #include "test/bench/parsed_options.h"
 
 namespace corail::bench {
@@ -53,6 +55,21 @@ BOOST_AUTO_TEST_CASE(verbs_rails_are_tuned_by_flags_and_variables) {
 BOOST_AUTO_TEST_CASE(rails_can_be_listed_instead_of_used) {
   BOOST_TEST(!accept({}).list_rails);
   BOOST_TEST(accept({"--list-rails"}).list_rails);
+}
+
+BOOST_AUTO_TEST_CASE(short_regions_have_room_for_every_block) {
+  Shape shape;
+  shape.blocks = 128;
+  const std::uint64_t part = block_bytes_by_part(shape).front();
+  const std::uint64_t plain = store_options_for(shape, false).nodes.front().bytes;
+  for (const std::uint64_t region : {part + 1, 2 * part - 1, 4 * kMiB, 64 * kMiB, kGiB}) {
+    const std::uint64_t bytes = store_options_for(shape, false, region).nodes.front().bytes;
+    // Whole parts of blocks in whole regions, and in what is left behind them.
+    const std::uint64_t room = bytes / region * (region / part) + bytes % region / part;
+    BOOST_TEST(room >= shape.blocks, "in regions of " << region << " bytes");
+    BOOST_TEST(bytes >= plain);
+    BOOST_TEST(bytes < 3 * plain);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
