@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "engine/verbs/device.h"
 #include "engine/verbs/verbs_api.h"

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "engine/base/small_file.h"
 #include "engine/base/units.h"
