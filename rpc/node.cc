@@ -116,14 +116,17 @@ class Node::Impl::Connecting {
 };
 
 Result<void> Node::Impl::make_ports() {
-  std::uint32_t threads = options_.threads;
-  const auto ports = static_cast<std::uint32_t>(options_.rails.size());
-  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-  threads = std::min(threads, ports);
+  const auto specs = rail_specs_of(options_);
+  if (!specs) return specs.error();
+  const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
+  std::uint32_t threads = options_.threads == 0 ? cores : options_.threads;
+  threads = std::min(threads, static_cast<std::uint32_t>(specs->size()));
+  ExecutorOptions rail_thread;
+  rail_thread.spin = spin_budget(options_, *specs, threads, cores);
   for (std::uint32_t i = 0; i < threads; ++i) {
-    rail_executors_.push_back(std::make_unique<Executor>(fmt::format("rail-{}", i)));
+    rail_executors_.push_back(std::make_unique<Executor>(fmt::format("rail-{}", i), rail_thread));
   }
-  auto made = make_node_ports(options_, rail_executors_, clock_, random_);
+  auto made = make_node_ports(options_, *specs, rail_executors_, clock_, random_);
   if (!made) return std::move(made).error();
   ports_ = std::move(*made);
   SlabPoolOptions memory;

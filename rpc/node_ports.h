@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -10,15 +11,25 @@
 #include "engine/exec/executor.h"
 #include "engine/memory/memory_registrar.h"
 #include "engine/rail/port.h"
+#include "engine/rail/rail_spec.h"
 #include "rpc/options.h"
 
 namespace corail {
 
-/// A port for each rail spec of the options, on the executors in turn, which have no threads yet.
-/// Fails where a spec is none, or its device is not there.
+/// The rails that the options name, on this machine's devices. Fails where a spec is none, or what
+/// it asks for is not there.
+Result<std::vector<RailSpec>> rail_specs_of(const NodeOptions& options);
+
+/// What a rail's thread may spin: it needs a core of its own beside the home executor's, and a
+/// device that is polled. Pure.
+Duration spin_budget(const NodeOptions& options, std::span<const RailSpec> specs,
+                     std::uint32_t threads, std::uint32_t cores);
+
+/// A port for each spec, on the executors in turn, which have no threads yet. Fails where a device
+/// is not there.
 Result<std::vector<std::unique_ptr<Port>>> make_node_ports(
-    const NodeOptions& options, std::span<const std::unique_ptr<Executor>> executors, Clock& clock,
-    Random& random);
+    const NodeOptions& options, std::span<const RailSpec> specs,
+    std::span<const std::unique_ptr<Executor>> executors, Clock& clock, Random& random);
 
 /// What memory has to be registered with, by index of the port; empty where no port needs it.
 MemoryRegistrars registrars_of(std::span<const std::unique_ptr<Port>> ports);

@@ -21,6 +21,9 @@ PortOptions port_options_of(const NodeOptions& options) {
   port.channels_per_rail = options.channels_per_rail;
   port.send_buffer_bytes = options.send_buffer_bytes;
   port.budget_bytes = options.port_budget_bytes;
+  port.path_tuning = options.path_tuning;
+  port.gid_index = options.gid_index;
+  port.max_region_bytes = options.max_region_bytes;
   return port;
 }
 
@@ -33,7 +36,7 @@ Result<void> check_options(const NodeOptions& options) {
     return need(time > Duration::zero() && time <= kMaxDuration,
                 fmt::format("{} must be more than 0 and at most {} h", name, kMaxDuration.count()));
   };
-  const std::array<Result<void>, 11> checks = {
+  const std::array<Result<void>, 14> checks = {
       need(!options.rails.empty() && options.rails.size() <= kMaxRails,
            fmt::format("a node needs 1 to {} rails, such as tcp:127.0.0.1", kMaxRails)),
       need(options.channels_per_rail >= 1 && options.channels_per_rail <= kMaxChannels,
@@ -43,6 +46,10 @@ Result<void> check_options(const NodeOptions& options) {
       need(options.window_bytes >= 4 * kKiB, "window-bytes must be at least 4 KiB"),
       need(options.port_budget_bytes == 0 || options.port_budget_bytes >= 4 * kKiB,
            "port-budget must be at least 4 KiB, or 0 for no bound"),
+      check_tuning(options.path_tuning),
+      need(options.max_region_bytes == 0 || options.max_region_bytes >= kLeastRegionBytes,
+           "max-region-bytes must be at least 1 MiB, or 0 for what the device takes"),
+      need(options.spin >= Duration::zero() && options.spin <= kMaxSpin, "spin must be 0 to 1 s"),
       need_time(options.call_deadline, "call-deadline"),
       need_time(options.keep_alive, "keep-alive"),
       need_time(options.fence_deadline, "fence-deadline"),

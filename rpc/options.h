@@ -15,6 +15,7 @@
 #include "engine/plan/layout.h"
 #include "engine/rail/port_budget.h"
 #include "engine/rail/tcp/tcp_limits.h"
+#include "engine/rail/verbs/verbs_options.h"
 #include "engine/read/cancel_token.h"
 #include "engine/read/when_full.h"
 #include "engine/store/block_store.h"
@@ -22,6 +23,13 @@
 namespace corail {
 
 struct PortOptions;
+
+/// Longer than a device takes for a small read, and short beside what a wake-up costs others.
+inline constexpr Duration kDefaultSpin = std::chrono::microseconds(20);
+inline constexpr Duration kMaxSpin = std::chrono::seconds(1);
+
+/// Shorter registrations would cut slices into crumbs.
+inline constexpr std::uint64_t kLeastRegionBytes = kMiB;
 
 /// Everything a node can be told. A value; the defaults are those of a production pair.
 struct NodeOptions {
@@ -32,8 +40,14 @@ struct NodeOptions {
   std::uint64_t max_read_bytes = 32 * kMiB;  // longest slice
   std::uint64_t window_bytes = 128 * kMiB;   // posted and not landed, per rail
   std::uint64_t send_buffer_bytes =
-      kDefaultSendBufferBytes;  // of a tcp connection; 0: the kernel's choice
-  std::uint32_t threads = 0;    // rail executors; 0: min(ports, cores)
+      kDefaultSendBufferBytes;            // of a tcp connection; 0: the kernel's choice
+  PathTuning path_tuning;                 // of verbs rails
+  std::optional<std::uint8_t> gid_index;  // of verbs rails whose spec names none; empty: the best
+  std::uint64_t max_region_bytes = 0;     // of a registration; 0: what the device takes
+  /// How long the thread of a verbs rail goes on polling after the last completion before it sleeps
+  /// until the device wakes it; 0: not at all. Threads that have no core to themselves never spin.
+  Duration spin = kDefaultSpin;
+  std::uint32_t threads = 0;  // rail executors; 0: min(ports, cores)
   Duration call_deadline = std::chrono::seconds(10);
   Duration keep_alive = std::chrono::seconds(5);
   Duration fence_deadline = std::chrono::seconds(2);

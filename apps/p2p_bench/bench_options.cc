@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -84,6 +86,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   draft.options.max_read_bytes = defaults.max_read_bytes;
   draft.options.window_bytes = defaults.window_bytes;
   draft.options.send_buffer_bytes = defaults.send_buffer_bytes;
+  draft.options.spin_us = static_cast<std::uint32_t>(defaults.spin / std::chrono::microseconds(1));
 
   CLI::App app(kDescription, "p2p_bench");
   app.footer(kFooter);

@@ -36,6 +36,10 @@ struct BenchOptions {
   std::uint64_t max_read_bytes = 0;
   std::uint64_t window_bytes = 0;
   std::uint64_t send_buffer_bytes = 0;
+  PathTuning path_tuning;                 // of verbs rails
+  std::optional<std::uint8_t> gid_index;  // of verbs rails that name none
+  std::uint64_t max_region_bytes = 0;     // of a registration; 0: what the device takes
+  std::uint32_t spin_us = 0;              // polling of verbs rails before they sleep
   bool huge_pages = false;
   std::uint64_t iterations = 9;
   std::optional<double> seconds;  // measured for so long, if that ends first
@@ -53,7 +57,8 @@ struct BenchOptions {
   double speed = 0;                              // of the trace's time; 0: as fast as possible
   double abort_rate = 0;                         // of the trace's reads, 0 to 1
   std::optional<double> limit_ratio;
-  std::string json;  // a path, "-" for standard output, empty for none
+  bool list_rails = false;  // instead of a run
+  std::string json;         // a path, "-" for standard output, empty for none
   LogLevel log_level = LogLevel::kError;
   bool supervised = false;  // a child of `both`: reports on stdout, ends with its stdin
 };

@@ -134,7 +134,8 @@ int run_holder(const BenchOptions& options, Interrupt& interrupt) {
   }
   NodeOptions node_options = node_options_for(options);
   node_options.listen = options.listen;
-  node_options.store = store_options_for(options.shape, options.huge_pages);
+  node_options.store =
+      store_options_for(options.shape, options.huge_pages, options.max_region_bytes);
   SteadyClock clock;
   SystemRandom random;
   auto node = Node::create(std::move(node_options), clock, random, nullptr);

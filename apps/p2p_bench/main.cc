@@ -9,6 +9,7 @@
 #include "apps/p2p_bench/holder_process.h"
 #include "apps/p2p_bench/interrupt.h"
 #include "apps/p2p_bench/node_setup.h"
+#include "apps/p2p_bench/rail_list.h"
 #include "apps/p2p_bench/report_file.h"
 #include "apps/p2p_bench/requester.h"
 #include "apps/p2p_bench/standard_streams.h"
@@ -47,6 +48,7 @@ int run(const BenchOptions& options) {
     complain(file.error().detail());
     return kExitUsage;
   }
+  if (options.list_rails) return list_rails(options, *file);
   Interrupt interrupt;
   // Until there is something to show or to close, an interrupt ends the process; the child dies
   // with it.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 
@@ -20,6 +21,10 @@ NodeOptions node_options_for(const BenchOptions& options) {
   node.max_read_bytes = options.max_read_bytes;
   node.window_bytes = options.window_bytes;
   node.send_buffer_bytes = options.send_buffer_bytes;
+  node.path_tuning = options.path_tuning;
+  node.gid_index = options.gid_index;
+  node.max_region_bytes = options.max_region_bytes;
+  node.spin = std::chrono::microseconds(options.spin_us);
   node.huge_pages = options.huge_pages;
   // Every read at a time, and slabs of which the last of each node may be mostly empty.
   node.destination_bytes =

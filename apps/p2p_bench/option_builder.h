@@ -30,15 +30,24 @@ class OptionBuilder {
   template <typename Number>
   void whole(const std::string& names, Number& target, std::uint64_t least,
              const std::string& help) {
-    const std::uint64_t most = std::numeric_limits<Number>::max();
-    const auto read = [&target, least, most](const std::string& text) {
-      const auto value = parse_whole(text);
-      if (!value || *value < least || *value > most) return false;
-      target = static_cast<Number>(*value);
-      return true;
-    };
-    add(names, "N", fmt::format("{}", target), help, read,
+    add(names, "N", fmt::format("{}", target), help,
+        store_whole<Number>(target, least, std::numeric_limits<Number>::max()),
         fmt::format("a whole number from {}", least));
+  }
+
+  template <typename Number>
+  void range(const std::string& names, Number& target, std::uint64_t least, std::uint64_t most,
+             const std::string& help) {
+    add(names, "N", fmt::format("{}", target), help, store_whole<Number>(target, least, most),
+        fmt::format("a whole number from {} to {}", least, most));
+  }
+
+  /// Stays empty unless it is given.
+  template <typename Number>
+  void range(const std::string& names, std::optional<Number>& target, std::uint64_t least,
+             std::uint64_t most, const std::string& help) {
+    add(names, "N", "", help, store_whole<Number>(target, least, most),
+        fmt::format("a whole number from {} to {}", least, most));
   }
 
   template <typename Number>
@@ -109,6 +118,16 @@ class OptionBuilder {
 
  private:
   using Read = std::function<bool(const std::string&)>;
+
+  template <typename Number, typename Target>
+  static Read store_whole(Target& target, std::uint64_t least, std::uint64_t most) {
+    return [&target, least, most](const std::string& text) {
+      const auto value = parse_whole(text);
+      if (!value || *value < least || *value > most) return false;
+      target = static_cast<Number>(*value);
+      return true;
+    };
+  }
 
   /// `read` stores the value or says no; `possible` completes "'x' is not ...".
   void add(const std::string& names, const std::string& type, const std::string& fallback,

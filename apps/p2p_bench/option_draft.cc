@@ -47,13 +47,33 @@ void declare_shape(OptionBuilder& build, Draft& draft) {
 void declare_paths(OptionBuilder& build, Draft& draft) {
   BenchOptions& options = draft.options;
   build.group("Rails and tuning");
-  build.text("--rails", "SPEC,...", draft.rails, "Local addresses, one rail each");
+  build.text("--rails", "SPEC,...", draft.rails, "Local addresses and RDMA ports, one rail each");
   build.whole("--channels-per-rail", options.channels_per_rail, 1, "Connections of a rail");
   build.size("--max-read-bytes", options.max_read_bytes, "Longest single read");
   build.size("--window-bytes", options.window_bytes, "Most bytes in flight on a rail");
   build.size("--send-buffer-bytes", options.send_buffer_bytes,
              "Kernel's send buffer of a connection; 0: its own choice", 0);
   build.flag("--huge-pages", options.huge_pages, "Ask for huge pages on both sides");
+}
+
+void declare_verbs(OptionBuilder& build, BenchOptions& options) {
+  PathTuning& tuning = options.path_tuning;
+  build.group("Verbs rails");
+  build.range("--traffic-class", tuning.traffic_class, 0, 255, "Of the packets' IP header on RoCE");
+  build.range("--service-level", tuning.service_level, 0, kMaxServiceLevel,
+              "Of the packets, which switches map to a priority");
+  build.range("--ack-timeout", tuning.timeout, 1, kMaxAckTimeout,
+              "A packet is sent again after 4.096 us x 2^N without an answer");
+  build.range("--retry-count", tuning.retries, 0, kMaxRetries, "How often it is sent again");
+  build.range("--rnr-retry", tuning.rnr_retries, 0, kMaxRetries,
+              "Tries while the peer is not ready; 7: for ever");
+  build.range("--pkey-index", tuning.pkey_index, 0, 65'535, "Of the partition key in its table");
+  build.range("--spin-us", options.spin_us, 0, 1'000'000,
+              "Microseconds of polling after a completion before a rail's thread sleeps");
+  build.size("--max-region-bytes", options.max_region_bytes,
+             "Longest registration; 0: what the device takes", 0);
+  build.range("--gid-index", options.gid_index, 0, 255,
+              "GID of the rails that name none; without it, the best one");
 }
 
 void declare_run(OptionBuilder& build, Draft& draft) {
@@ -103,6 +123,8 @@ void declare_trace(OptionBuilder& build, BenchOptions& options) {
 
 void declare_output(OptionBuilder& build, BenchOptions& options) {
   build.group("Output");
+  build.flag("--list-rails", options.list_rails,
+             "Print this machine's rails, what limits them and what to do, and end");
   build.text("--json", "FILE|-", options.json, "Write a report as JSON, to stdout for -");
   const std::map<std::string, LogLevel> levels = {{"debug", LogLevel::kDebug},
                                                   {"info", LogLevel::kInfo},
@@ -134,6 +156,7 @@ void declare_options(OptionBuilder& build, Draft& draft) {
   declare_roles(build, draft.options);
   declare_shape(build, draft);
   declare_paths(build, draft);
+  declare_verbs(build, draft.options);
   declare_run(build, draft);
   declare_reads(build, draft.options);
   declare_trace(build, draft.options);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apps/p2p_bench/bench_options.h"
+#include "engine/rail/rail_choice.h"
 #include "engine/rail/rail_spec.h"
 #include "engine/rail/tcp/tcp_limits.h"
 
@@ -43,10 +44,8 @@ Result<void> check_rails(const BenchOptions& options) {
     return refuse(fmt::format("--rails lists {} rails, at most {} are possible",
                               options.rails.size(), kMaxRails));
   }
-  for (const std::string& rail : options.rails) {
-    const auto spec = parse_rail_spec(rail);
-    if (!spec.ok()) return refuse("--rails: " + spec.error().detail());
-  }
+  const auto choices = parse_rail_choices(options.rails);
+  if (!choices.ok()) return refuse("--rails: " + choices.error().detail());
   if (options.channels_per_rail == 0 || options.channels_per_rail > kMaxChannels) {
     return refuse(fmt::format("--channels-per-rail {} is not possible, 1 to {} are",
                               options.channels_per_rail, kMaxChannels));
@@ -58,6 +57,12 @@ Result<void> check_rails(const BenchOptions& options) {
   if (options.window_bytes < options.max_read_bytes) {
     return refuse("--window-bytes must be at least --max-read-bytes, or no read fits the window");
   }
+  if (options.max_region_bytes != 0 && options.max_region_bytes < kLeastRegionBytes) {
+    return refuse(fmt::format("--max-region-bytes {} is not possible, 1 MiB or more are, and 0",
+                              options.max_region_bytes));
+  }
+  const auto tuning = check_tuning(options.path_tuning);
+  if (!tuning.ok()) return refuse("--" + tuning.error().detail());
   if (options.send_buffer_bytes > kMaxSocketBufferBytes) {
     return refuse(fmt::format("--send-buffer-bytes {} is not possible, 0 to 1 GiB are",
                               options.send_buffer_bytes));
@@ -162,6 +167,16 @@ std::vector<std::string> holder_arguments(const BenchOptions& options) {
   number("--max-read-bytes", options.max_read_bytes);
   number("--window-bytes", options.window_bytes);
   number("--send-buffer-bytes", options.send_buffer_bytes);
+  const PathTuning& tuning = options.path_tuning;
+  number("--traffic-class", tuning.traffic_class);
+  number("--service-level", tuning.service_level);
+  number("--ack-timeout", tuning.timeout);
+  number("--retry-count", tuning.retries);
+  number("--rnr-retry", tuning.rnr_retries);
+  number("--pkey-index", tuning.pkey_index);
+  number("--max-region-bytes", options.max_region_bytes);
+  number("--spin-us", options.spin_us);
+  if (options.gid_index) number("--gid-index", *options.gid_index);
   add("--log-level", to_string(options.log_level));
   if (options.huge_pages) arguments.emplace_back("--huge-pages");
   if (!options.limit) arguments.emplace_back("--no-limit");

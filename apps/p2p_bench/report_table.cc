@@ -21,6 +21,8 @@ std::string transports(const BenchOptions& options) {
   std::string names;
   for (const std::string& rail : options.rails) {
     const std::string name = rail.substr(0, rail.find(':'));
+    // What goes on with a list of devices names no transport.
+    if (name != "tcp" && name != "verbs") continue;
     if (names.find(name) == std::string::npos) names += (names.empty() ? "" : ", ") + name;
   }
   return names;

@@ -56,15 +56,27 @@ void evict(Node& node, const Shape& shape, const SaveStep& step) {
   });
 }
 
+/// What regions that are no longer than that leave unused, because no block's part crosses their
+/// borders; one region more than parts of equal size need.
+std::uint64_t rests(const Shape& shape, std::uint64_t bytes, std::uint64_t max_region_bytes) {
+  const std::vector<std::uint64_t> parts = block_bytes_by_part(shape);
+  const std::uint64_t part = *std::max_element(parts.begin(), parts.end());
+  if (max_region_bytes < part || max_region_bytes >= bytes) return 0;
+  const std::uint64_t regions = bytes / (max_region_bytes / part * part) + 2;
+  return regions * max_region_bytes - bytes;
+}
+
 }  // namespace
 
-StoreOptions store_options_for(const Shape& shape, bool huge_pages) {
+StoreOptions store_options_for(const Shape& shape, bool huge_pages,
+                               std::uint64_t max_region_bytes) {
   StoreOptions options;
   options.huge_pages = huge_pages;
   const std::vector<std::uint64_t> bytes = held_bytes_by_node(shape);
   const std::uint64_t slack = kSlackPerSet * shape.sets + kSlackPerSave * save_steps(shape).size();
   for (std::uint32_t i = 0; i < shape.numa_nodes; ++i) {
-    options.nodes.push_back({static_cast<std::int32_t>(i), bytes[i] + slack});
+    options.nodes.push_back({static_cast<std::int32_t>(i),
+                             bytes[i] + slack + rests(shape, bytes[i], max_region_bytes)});
   }
   return options;
 }

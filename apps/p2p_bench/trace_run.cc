@@ -44,7 +44,7 @@ NodeOptions holder_options(const BenchOptions& options) {
   Shape capacity = options.shape;
   capacity.blocks = options.trace_capacity_blocks;
   capacity.sets = 1;
-  node.store = store_options_for(capacity, options.huge_pages);
+  node.store = store_options_for(capacity, options.huge_pages, options.max_region_bytes);
   return node;
 }
 

@@ -36,6 +36,14 @@ Result<MemoryRegistrations> register_everywhere(const MemoryRegistrars& registra
   return registrations;
 }
 
+std::uint64_t max_served_bytes(const MemoryRegistrars& registrars) noexcept {
+  std::uint64_t least = MemoryRegistrar::kNoServedLimit;
+  for (const auto& one : registrars) {
+    if (one != nullptr) least = std::min(least, one->max_served_bytes());
+  }
+  return least;
+}
+
 std::vector<std::uint64_t> keys_of(const MemoryRegistrations& registrations) {
   std::vector<std::uint64_t> keys;
   for (const auto& one : registrations) keys.push_back(one == nullptr ? 0 : one->key());

@@ -34,6 +34,11 @@ class MemoryRegistrar {
   /// Blocks while the kernel pins the pages: not for a rail's thread. `bytes` are whole pages.
   virtual Result<std::unique_ptr<const MemoryRegistration>> add(std::span<std::byte> bytes,
                                                                 MemoryUse use) = 0;
+
+  /// The longest memory that one registration serves, in whole pages.
+  virtual std::uint64_t max_served_bytes() const noexcept { return kNoServedLimit; }
+
+  static constexpr std::uint64_t kNoServedLimit = ~std::uint64_t{0};
 };
 
 /// The registrars of a node's ports, by index; null where a port's transport needs none.
@@ -46,6 +51,9 @@ using MemoryRegistrations = std::vector<std::unique_ptr<const MemoryRegistration
 /// the kernel that takes long. One that fails undoes the others, and its error is returned.
 Result<MemoryRegistrations> register_everywhere(const MemoryRegistrars& registrars,
                                                 std::span<std::byte> bytes, MemoryUse use);
+
+/// The longest memory that all of them serve under one registration each.
+std::uint64_t max_served_bytes(const MemoryRegistrars& registrars) noexcept;
 
 /// The keys of registrations, 0 where there is none.
 std::vector<std::uint64_t> keys_of(const MemoryRegistrations& registrations);

@@ -7,11 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 #include <utility>
 
+#include "engine/base/check.h"
 #include "engine/base/units.h"
 
 namespace corail {
@@ -158,16 +160,26 @@ Result<std::unique_ptr<Slab>> Slab::create(const SlabOptions& options) {
   return slab;
 }
 
-Result<void> Slab::register_with(const MemoryRegistrars& registrars, MemoryUse use) {
-  auto registered = register_everywhere(registrars, std::span(data_, bytes_), use);
-  if (!registered) return std::move(registered).error();
-  registrations_ = std::move(*registered);
+Result<void> Slab::register_with(const MemoryRegistrars& registrars, MemoryUse use,
+                                 std::uint64_t piece_bytes) {
+  CORAIL_CHECK(piece_bytes > 0, "a piece of a slab has bytes");
+  std::vector<MemoryRegistrations> pieces;
+  for (std::uint64_t at = 0; at < bytes_;) {
+    const std::uint64_t length = std::min(piece_bytes, bytes_ - at);
+    auto registered = register_everywhere(registrars, std::span(data_ + at, length), use);
+    if (!registered) return std::move(registered).error();
+    pieces.push_back(std::move(*registered));
+    at += length;
+  }
+  registrations_ = std::move(pieces);
   return ok_result();
 }
 
 Slab::~Slab() {
   if (keep_mapped_) {
-    for (auto& registration : registrations_) [[maybe_unused]] auto* kept = registration.release();
+    for (auto& piece : registrations_) {
+      for (auto& registration : piece) [[maybe_unused]] auto* kept = registration.release();
+    }
   }
   registrations_.clear();
   if (data_ != nullptr && !keep_mapped_) ::munmap(data_, bytes_);

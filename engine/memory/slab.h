@@ -56,11 +56,16 @@ class Slab {
   /// One line for people: size, backing, pages, and what was asked for but is not there.
   const std::string& describe() const noexcept { return description_; }
 
-  /// Lets the devices know all of it. Their registrations are the slab's from here on and go before
-  /// the mapping does. Once only, before anybody uses the slab; blocks while the pages are pinned.
-  Result<void> register_with(const MemoryRegistrars& registrars, MemoryUse use);
-  /// By index of the registrar, see keys_of().
-  std::vector<std::uint64_t> keys() const { return keys_of(registrations_); }
+  /// Lets the devices know all of it, in pieces of `piece_bytes` (whole pages; the last one may be
+  /// shorter). Their registrations are the slab's from here on and go before the mapping does. Once
+  /// only, before anybody uses the slab; blocks while the pages are pinned.
+  Result<void> register_with(const MemoryRegistrars& registrars, MemoryUse use,
+                             std::uint64_t piece_bytes = MemoryRegistrar::kNoServedLimit);
+  /// Of one piece, by index of the registrar, see keys_of(); empty where it was not registered.
+  std::vector<std::uint64_t> keys(std::size_t piece = 0) const {
+    return piece < registrations_.size() ? keys_of(registrations_[piece])
+                                         : std::vector<std::uint64_t>();
+  }
 
   /// Gives up the right to unmap: the bytes stay mapped and registered until the process ends. For
   /// memory that a device may still write into (contract 4).
@@ -76,7 +81,7 @@ class Slab {
   bool huge_ = false;
   bool keep_mapped_ = false;
   int memfd_ = -1;
-  MemoryRegistrations registrations_;
+  std::vector<MemoryRegistrations> registrations_;  // of each piece
   std::string description_;
 };
 

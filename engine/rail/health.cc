@@ -28,11 +28,21 @@ std::string_view to_string(BreakerState state) noexcept {
   return "unknown";
 }
 
-bool PortHealth::event(bool active) noexcept {
+bool PortHealth::event(bool active) {
   if (active == active_) return false;
   active_ = active;
   if (!active) ++faults_;
+  const std::vector<PortListener*> told = listeners_;
+  for (PortListener* const listener : told) {
+    const bool listens =
+        std::find(listeners_.begin(), listeners_.end(), listener) != listeners_.end();
+    if (listens) listener->port_changed();
+  }
   return true;
+}
+
+void PortHealth::remove_listener(PortListener& listener) noexcept {
+  std::erase(listeners_, &listener);
 }
 
 TimePoint RailHealth::may_begin_at() const noexcept {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <string_view>
+#include <vector>
 
 #include "engine/base/clock.h"
 
@@ -30,12 +31,29 @@ enum class BreakerState : std::uint8_t { kClosed, kOpen, kHalfOpen };
 
 std::string_view to_string(BreakerState state) noexcept;
 
+/// Whoever has to know when a port goes down or comes back.
+class PortListener {
+ public:
+  virtual ~PortListener() = default;
+  /// PortHealth::active() has changed. On the port's executor.
+  virtual void port_changed() = 0;
+};
+
 /// What is known of a local port, and shared by its rails: a port that goes down is one fault of
-/// the port and none of theirs. A value; on the port's executor only.
+/// the port and none of theirs. On the port's executor only; outlives its listeners.
 class PortHealth {
  public:
-  /// A port event has arrived. False: nothing new, devices repeat themselves.
-  bool event(bool active) noexcept;
+  PortHealth() = default;
+  PortHealth(const PortHealth&) = delete;
+  PortHealth& operator=(const PortHealth&) = delete;
+
+  /// A port event has arrived; those who listen are told. False: nothing new, devices repeat
+  /// themselves.
+  bool event(bool active);
+
+  void add_listener(PortListener& listener) { listeners_.push_back(&listener); }
+  /// Also from within port_changed(), and for one that never was added.
+  void remove_listener(PortListener& listener) noexcept;
 
   bool active() const noexcept { return active_; }
   /// How often it went down.
@@ -44,6 +62,7 @@ class PortHealth {
  private:
   bool active_ = true;
   std::uint64_t faults_ = 0;
+  std::vector<PortListener*> listeners_;
 };
 
 /// The breaker of one rail. Pure: no clock, no timer, no thread; time only moves forward.

@@ -21,19 +21,6 @@ TcpOptions tcp_options(const RailSpec& spec, const PortOptions& options) {
   return tcp;
 }
 
-VerbsOptions verbs_options(const RailSpec& spec, const PortOptions& options) {
-  const auto& named = std::get<VerbsRailSpec>(spec);
-  VerbsOptions verbs;
-  verbs.device = named.device;
-  verbs.port = named.port;
-  verbs.gid = named.gid;
-  verbs.channels = options.channels_per_rail;
-  verbs.tuning = options.path_tuning;
-  verbs.max_region_bytes = options.max_region_bytes;
-  verbs.seed = options.seed;
-  return verbs;
-}
-
 Result<std::unique_ptr<PortDevice>> make_device(const RailSpec& spec, Executor& executor,
                                                 Clock& clock, const PortOptions& options) {
   using Device = std::unique_ptr<PortDevice>;
@@ -44,7 +31,8 @@ Result<std::unique_ptr<PortDevice>> make_device(const RailSpec& spec, Executor& 
     return Device(std::make_unique<TcpPortDevice>(executor.asio_executor(), clock, std::move(tcp)));
   }
   if (std::holds_alternative<VerbsRailSpec>(spec)) {
-    auto port = VerbsPort::open(system_verbs(), executor, verbs_options(spec, options));
+    auto port = VerbsPort::open(system_verbs(), executor,
+                                verbs_options_of(std::get<VerbsRailSpec>(spec), options));
     if (!port) return std::move(port).error();
     return Device(std::make_unique<VerbsPortDevice>(std::move(*port), clock));
   }
@@ -55,6 +43,18 @@ Result<std::unique_ptr<PortDevice>> make_device(const RailSpec& spec, Executor& 
 }
 
 }  // namespace
+
+VerbsOptions verbs_options_of(const VerbsRailSpec& spec, const PortOptions& options) {
+  VerbsOptions verbs;
+  verbs.device = spec.device;
+  verbs.port = spec.port;
+  verbs.gid = spec.gid ? spec.gid : options.gid_index;
+  verbs.channels = options.channels_per_rail;
+  verbs.tuning = options.path_tuning;
+  verbs.max_region_bytes = options.max_region_bytes;
+  verbs.seed = options.seed;
+  return verbs;
+}
 
 Result<std::unique_ptr<Port>> Port::make(PortIndex index, RailSpec spec, Executor& executor,
                                          Clock& clock, PortOptions options) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,7 +16,7 @@
 #include "engine/rail/rail_spec.h"
 #include "engine/rail/tcp/tcp_limits.h"
 #include "engine/rail/transport.h"
-#include "engine/verbs/path_settings.h"
+#include "engine/rail/verbs/verbs_options.h"
 
 namespace corail {
 
@@ -26,9 +27,13 @@ struct PortOptions {
   std::uint64_t send_buffer_bytes = kDefaultSendBufferBytes;  // see TcpOptions::send_buffer
   std::uint64_t budget_bytes = kDefaultPortBudgetBytes;       // see PortBudget; 0: no bound
   PathTuning path_tuning;                                     // of verbs rails
+  std::optional<std::uint8_t> gid_index;                      // where a verbs spec names none
   std::uint64_t max_region_bytes = 0;                         // see VerbsOptions
   std::uint64_t seed = 0;                                     // see VerbsOptions
 };
+
+/// What a verbs port is made with: the spec's own words first.
+VerbsOptions verbs_options_of(const VerbsRailSpec& spec, const PortOptions& options);
 
 /// A local NIC port or address with the executor that its rails run on. make() knows which
 /// transport a spec means: the only place above the transports that does.
@@ -56,6 +61,9 @@ class Port {
   Clock& clock() const noexcept { return clock_; }
   /// What its rails share; used on the executor only.
   const std::shared_ptr<PortBudget>& budget() const noexcept { return budget_; }
+
+  /// See PortDevice::health; used on the executor only.
+  std::shared_ptr<PortHealth> health() const { return device_->health(); }
 
   /// The requester's side of a new rail from this port.
   std::unique_ptr<Transport> make_transport() const { return device_->make_transport(); }

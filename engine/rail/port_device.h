@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/memory/memory_registrar.h"
+#include "engine/rail/health.h"
 #include "engine/rail/rail_door.h"
 #include "engine/rail/transport.h"
 
@@ -25,6 +26,9 @@ class PortDevice {
   virtual std::unique_ptr<Transport> make_transport() const = 0;
   /// The holder's side of the port. One per port.
   virtual std::unique_ptr<RailDoor> make_door() const = 0;
+
+  /// What the device tells of the port, on the executor; null where it tells nothing.
+  virtual std::shared_ptr<PortHealth> health() const { return nullptr; }
 
   /// Through which memory becomes known to the device; null where it needs not be.
   virtual std::shared_ptr<MemoryRegistrar> registrar() const { return nullptr; }

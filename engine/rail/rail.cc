@@ -74,6 +74,7 @@ Rail::Rail(std::string name, asio::any_io_executor executor, Clock& clock,
 Rail::~Rail() {
   CORAIL_CHECK(attachments_.empty(), "a rail outlives every read that uses it (I6)");
   *self_ = nullptr;
+  if (options_.port != nullptr) options_.port->remove_listener(*this);
 }
 
 Rail::Attachment* Rail::find(const SliceSource& source) const noexcept {

@@ -46,7 +46,7 @@ struct RailCounters {
 /// share must be detached, and the rail closed with success, before either is destroyed. The clock
 /// outlives it. A cancel does not reach in here: the share stops handing out slices and asks for a
 /// fence.
-class Rail {
+class Rail final : private PortListener {
  public:
   using MakeTransport = std::function<std::unique_ptr<Transport>()>;
 
@@ -56,7 +56,7 @@ class Rail {
   /// A rail with this one transport: once lost, it stays so.
   Rail(std::string name, asio::any_io_executor executor, Clock& clock,
        std::unique_ptr<Transport> transport, RailWindow window);
-  ~Rail();
+  ~Rail() override;
   Rail(const Rail&) = delete;
   Rail& operator=(const Rail&) = delete;
 
@@ -102,9 +102,6 @@ class Rail {
   /// Closes the transport beside the caller, because of a fence that failed so: every posted slice
   /// gets its outcome, unless the device hangs. The rail is rebuilt.
   void give_up(const Error& why);
-
-  /// The port's health has changed. One that is down fails the rail, which is nobody's fault.
-  void port_changed();
 
   /// Closes the rail for good, beside the caller. Idempotent.
   void begin_close();
@@ -153,6 +150,8 @@ class Rail {
   void start_closing_transport();
   Task<void> close_transport();
   bool port_active() const noexcept;
+  /// A port that is down fails the rail, which is nobody's fault.
+  void port_changed() override;
   std::function<void()> wake_life() const;
 
   const std::string name_;

@@ -25,6 +25,7 @@ Error port_down() {
 
 Task<Result<void>> Rail::connect(RailEndpoint remote, TimePoint deadline) {
   remote_ = std::move(remote);
+  if (options_.port != nullptr) options_.port->add_listener(*this);
   auto connected = co_await try_connect(deadline);
   if (!connected) lost_ = true;
   if (make_transport_ && !closing_) {

@@ -44,7 +44,7 @@ struct RailOptions {
   /// The rail's peer there, see ConnectRequest.
   std::uint64_t connects_peer = 0;
   /// Shared by the rails of a port and used on its executor only; none: the port tells nothing.
-  std::shared_ptr<const PortHealth> port;
+  std::shared_ptr<PortHealth> port;
   /// Likewise; none: the windows are all that bounds what is posted.
   std::shared_ptr<PortBudget> budget;
 };

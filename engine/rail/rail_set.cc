@@ -68,6 +68,7 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
     const asio::any_io_executor executor = port.executor().asio_executor();
     Rail::MakeTransport make_transport = [&port] { return port.make_transport(); };
     options.budget = port.budget();
+    options.port = port.health();
     rails_.push_back(std::make_unique<Rail>(pair_name(port, remote), executor, port.clock(),
                                             std::move(make_transport), window, options));
     branches.emplace_back(executor, connect_rail(rails_.back().get(), remote, deadline));

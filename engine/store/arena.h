@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "engine/base/ids.h"
 #include "engine/memory/extent_allocator.h"
@@ -14,36 +16,60 @@
 
 namespace corail::detail {
 
-/// One NUMA node's memory of a store: one slab, published as one region. Shared by the store and
-/// every extent, so it stays mapped while bytes of it are leased or pinned (contract 5). Any
-/// thread.
+/// One NUMA node's memory of a store: one slab, published as one region, or as several where a
+/// device serves no more under one key. What is allocated lies in one of them (I4). Shared by the
+/// store and every extent, so it stays mapped while bytes of it are leased or pinned (contract 5).
+/// Any thread.
 class Arena {
  public:
-  Arena(std::unique_ptr<Slab> slab, RegionId region)
-      : slab_(std::move(slab)), region_(region), space_(slab_->bytes()) {}
+  /// The regions are pieces of the slab, in order: `piece_bytes` each, the last one the rest.
+  Arena(std::unique_ptr<Slab> slab, std::vector<RegionId> regions, std::uint64_t piece_bytes)
+      : slab_(std::move(slab)), regions_(std::move(regions)), piece_bytes_(piece_bytes) {
+    for (std::uint64_t at = 0; at < slab_->bytes();) {
+      spaces_.emplace_back(std::min(piece_bytes, slab_->bytes() - at));
+      at += spaces_.back().capacity();
+    }
+  }
 
   const Slab& slab() const noexcept { return *slab_; }
-  RegionId region() const noexcept { return region_; }
+  const std::vector<RegionId>& regions() const noexcept { return regions_; }
+  RegionId region_at(std::uint64_t offset) const noexcept { return regions_[piece_of(offset)]; }
+  /// The first byte of that region.
+  const std::byte* region_data(std::uint64_t offset) const noexcept {
+    return slab_->data() + piece_of(offset) * piece_bytes_;
+  }
   std::uint64_t base() const noexcept { return reinterpret_cast<std::uint64_t>(slab_->data()); }
+  /// The most that can be allocated at once.
+  std::uint64_t longest() const noexcept { return spaces_.front().capacity(); }
 
   std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::uint64_t alignment) {
     const std::lock_guard lock(mutex_);
-    return space_.allocate(bytes, alignment);
+    for (std::size_t piece = 0; piece < spaces_.size(); ++piece) {
+      const auto offset = spaces_[piece].allocate(bytes, alignment);
+      if (offset) return piece * piece_bytes_ + *offset;
+    }
+    return std::nullopt;
   }
   void free(std::uint64_t offset, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
-    space_.free(offset, bytes);
+    const std::size_t piece = piece_of(offset);
+    spaces_[piece].free(offset - piece * piece_bytes_, bytes);
   }
   std::uint64_t free_bytes() const {
     const std::lock_guard lock(mutex_);
-    return space_.free_bytes();
+    std::uint64_t bytes = 0;
+    for (const ExtentAllocator& space : spaces_) bytes += space.free_bytes();
+    return bytes;
   }
 
  private:
+  std::size_t piece_of(std::uint64_t offset) const noexcept { return offset / piece_bytes_; }
+
   const std::unique_ptr<Slab> slab_;
-  const RegionId region_;
+  const std::vector<RegionId> regions_;
+  const std::uint64_t piece_bytes_;
   mutable std::mutex mutex_;
-  ExtentAllocator space_;
+  std::vector<ExtentAllocator> spaces_;  // of each region
 };
 
 /// The bytes of one part of some consecutive blocks of a save. Shared by the index, leases and
@@ -64,6 +90,8 @@ class Extent {
   ~Extent() { arena_->free(offset_, bytes()); }
 
   const Arena& arena() const noexcept { return *arena_; }
+  RegionId region() const noexcept { return arena_->region_at(offset_); }
+  const std::byte* region_data() const noexcept { return arena_->region_data(offset_); }
   const Shape& shape() const noexcept { return *shape_; }
   std::uint64_t base() const noexcept { return arena_->base() + offset_; }
   std::uint64_t bytes() const noexcept { return blocks_ * shape_->part().bytes; }

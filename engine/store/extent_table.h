@@ -37,7 +37,7 @@ class ExtentTable {
     Entry& entry = entries_[number];
     entry.shape = &extent->shape();
     entry.base = extent->base();
-    entry.region = extent->arena().region();
+    entry.region = extent->region();
     entry.extent = std::move(extent);
     return number;
   }

@@ -42,8 +42,8 @@ void add_run(std::vector<Range>& ranges, const PartRun& run) {
 }  // namespace
 
 void LeasedBytes::build() const {
-  std::unordered_map<RegionId, const Arena*> arenas;
-  for (const auto& extent : extents_) arenas.emplace(extent->arena().region(), &extent->arena());
+  std::unordered_map<RegionId, const std::byte*> origins;
+  for (const auto& extent : extents_) origins.emplace(extent->region(), extent->region_data());
   std::unordered_map<RegionId, std::vector<Range>> by_region;
   for (const PartRuns::Phase& phase : runs_.phases()) {
     for (const auto& runs : phase.runs) {
@@ -53,15 +53,16 @@ void LeasedBytes::build() const {
   for (auto& [region, ranges] : by_region) {
     std::sort(ranges.begin(), ranges.end(),
               [](const Range& a, const Range& b) { return a.begin < b.begin; });
-    const Arena& arena = *arenas.at(region);
+    const std::byte* const data = origins.at(region);
+    const auto base = reinterpret_cast<std::uint64_t>(data);
     const std::size_t first = intervals_.size();
     for (const Range& range : ranges) {
-      const std::uint64_t begin = range.begin - arena.base();
-      const std::uint64_t end = range.end - arena.base();
+      const std::uint64_t begin = range.begin - base;
+      const std::uint64_t end = range.end - base;
       if (intervals_.size() > first && begin <= intervals_.back().end) {
         intervals_.back().end = std::max(intervals_.back().end, end);
       } else {
-        intervals_.push_back({region, begin, end, arena.slab().data() + begin});
+        intervals_.push_back({region, begin, end, data + begin});
       }
     }
   }

@@ -41,7 +41,7 @@ class Eviction {
   bool would_help(std::uint32_t slot) const {
     for (const PartRef& part : store_.blocks().block(slot).parts()) {
       const ExtentTable::Entry& entry = store_.extents().at(part.extent);
-      if (entry.region == arena_.region() && !ExtentTable::leased(entry)) return true;
+      if (&entry.extent->arena() == &arena_ && !ExtentTable::leased(entry)) return true;
     }
     return false;
   }
@@ -55,7 +55,7 @@ class Eviction {
 std::uint64_t reclaimable(StoreState& store, const Arena& arena) {
   std::uint64_t bytes = arena.free_bytes();
   for (const ExtentTable::Entry& entry : store.extents().entries()) {
-    if (entry.extent == nullptr || entry.region != arena.region()) continue;
+    if (entry.extent == nullptr || &entry.extent->arena() != &arena) continue;
     if (!ExtentTable::leased(entry)) bytes += entry.extent->bytes();
   }
   return bytes;
@@ -76,8 +76,10 @@ class PartReservation {
         eviction_(store, *arena_) {}
 
   Result<std::vector<Piece>> run(std::uint32_t blocks) {
-    const std::uint32_t most = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(store_.options().max_extent_bytes / bytes_, 1, blocks));
+    // No eviction makes room for an extent that is longer than a region.
+    const std::uint64_t longest = std::min(store_.options().max_extent_bytes, arena_->longest());
+    const std::uint32_t most =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(longest / bytes_, 1, blocks));
     // All at once first: only that keeps the extents together where there are holes.
     const auto whole = arena_->allocate(blocks * bytes_, alignment_);
     std::uint32_t wanted = most;
@@ -134,14 +136,22 @@ Result<void> check_fit(StoreState& store, const Partition& partition,
                        std::span<const std::shared_ptr<Arena>> arenas, std::uint32_t blocks) {
   for (const auto& arena : arenas) {
     std::uint64_t needed = 0;
+    std::uint64_t longest = 0;
     for (std::size_t part = 0; part < arenas.size(); ++part) {
       // 2^32 blocks of less than 2^47 bytes could overflow, so the sum is checked.
       if (arenas[part] != arena) continue;
       const auto bytes = checked_mul(blocks, partition.parts[part].bytes);
       const auto sum = checked_add(needed, bytes.value_or(~std::uint64_t{0}));
       needed = sum.value_or(~std::uint64_t{0});
+      longest = std::max(longest, partition.parts[part].bytes);
     }
     const std::int32_t node = arena->slab().numa_node();
+    if (longest > arena->longest()) {
+      return Error(Errc::kTooLarge, Stage::kSetup,
+                   fmt::format("a block has {} bytes on NUMA node {}, where a region has at most "
+                               "{}; save it in more parts, or let devices register more at once",
+                               longest, node, arena->longest()));
+    }
     if (needed > arena->slab().bytes()) {
       return Error(Errc::kTooLarge, Stage::kSetup,
                    fmt::format("{} new blocks need {} bytes on NUMA node {}, which has {}; save "

@@ -76,31 +76,44 @@ StoreState::StoreState(StoreOptions options, RegionRegistry& registry, Clock& cl
       failure = fmt::format("NUMA node {} was given memory twice", node.numa_node);
       break;
     }
-    auto slab = Slab::create(wanted);
-    if (!slab) {
-      failure = slab.error().to_string();
+    auto arena = make_arena(wanted);
+    if (!arena) {
+      failure = arena.error().to_string();
       break;
     }
-    const auto base = reinterpret_cast<std::uint64_t>((*slab)->data());
-    const auto registered = (*slab)->register_with(options_.registrars, MemoryUse::kServed);
-    if (!registered) {
-      failure = registered.error().to_string();
-      break;
-    }
-    const auto region = registry_.add(base, (*slab)->bytes(), node.numa_node, (*slab)->keys());
-    if (!region) {
-      failure = region.error().to_string();
-      break;
-    }
-    arenas_.push_back(std::make_shared<Arena>(std::move(*slab), *region));
+    arenas_.push_back(std::move(*arena));
   }
   if (failure.empty()) return;
-  for (const auto& arena : arenas_) registry_.remove(arena->region());
+  unpublish();
   cannot_start(failure);
 }
 
-StoreState::~StoreState() {
-  for (const auto& arena : arenas_) registry_.remove(arena->region());
+StoreState::~StoreState() { unpublish(); }
+
+Result<std::shared_ptr<Arena>> StoreState::make_arena(const SlabOptions& wanted) {
+  auto slab = Slab::create(wanted);
+  if (!slab) return std::move(slab).error();
+  const std::uint64_t piece = std::min(max_served_bytes(options_.registrars), (*slab)->bytes());
+  auto registered = (*slab)->register_with(options_.registrars, MemoryUse::kServed, piece);
+  if (!registered) return std::move(registered).error();
+  std::vector<RegionId> regions;
+  for (std::uint64_t at = 0; at < (*slab)->bytes(); at += piece) {
+    const auto base = reinterpret_cast<std::uint64_t>((*slab)->data()) + at;
+    const auto region = registry_.add(base, std::min(piece, (*slab)->bytes() - at),
+                                      wanted.numa_node, (*slab)->keys(regions.size()));
+    if (!region) {
+      for (const RegionId added : regions) registry_.remove(added);
+      return region.error();
+    }
+    regions.push_back(*region);
+  }
+  return std::make_shared<Arena>(std::move(*slab), std::move(regions), piece);
+}
+
+void StoreState::unpublish() {
+  for (const auto& arena : arenas_) {
+    for (const RegionId region : arena->regions()) registry_.remove(region);
+  }
 }
 
 std::shared_ptr<Arena> StoreState::arena_of(std::int32_t numa_node) const {
@@ -142,7 +155,7 @@ bool StoreState::erase(std::uint32_t slot, const Arena* arena) {
   bool gave_up = false;
   for (const PartRef& part : block.parts()) {
     // Asked first: after the last block the entry is gone.
-    const bool counts = arena != nullptr && extents_.at(part.extent).region == arena->region();
+    const bool counts = arena != nullptr && &extents_.at(part.extent).extent->arena() == arena;
     const bool last = extents_.remove_block(part.extent);
     gave_up = gave_up || (counts && last);
   }

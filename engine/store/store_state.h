@@ -73,6 +73,10 @@ class StoreState {
   std::vector<std::string> describe() const;
 
  private:
+  /// Fails as mapping, registering and publishing do, and leaves nothing behind then.
+  Result<std::shared_ptr<Arena>> make_arena(const SlabOptions& wanted);
+  void unpublish();
+
   const StoreOptions options_;
   RegionRegistry& registry_;
   Clock& clock_;

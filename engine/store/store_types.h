@@ -24,7 +24,8 @@ inline constexpr std::size_t kMaxNamespaceBytes = 256;
 /// The most parts that a block may be saved in: one per tensor-parallel saver.
 inline constexpr std::uint32_t kMaxParts = 1024;
 
-/// How much memory of one NUMA node the store gets, as one slab and one region.
+/// How much memory of one NUMA node the store gets, as one slab, and one region where its devices
+/// serve that much under one key.
 struct NodeCapacity {
   std::int32_t numa_node = 0;
   std::uint64_t bytes = 0;

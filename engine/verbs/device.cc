@@ -102,9 +102,12 @@ Result<PortFacts> Device::port(std::uint8_t number) const {
   if (error != 0) return verbs_error(Stage::kSetup, "query_port", name_, error);
   PortFacts facts;
   facts.active = attributes.state == IBV_PORT_ACTIVE;
+  facts.state = attributes.state <= IBV_PORT_ACTIVE_DEFER ? static_cast<PortState>(attributes.state)
+                                                          : PortState::kUnknown;
   const bool ethernet = attributes.link_layer == IBV_LINK_LAYER_ETHERNET;
   facts.link = ethernet ? LinkLayer::kEthernet : LinkLayer::kInfiniBand;
   facts.mtu_bytes = 128U << attributes.active_mtu;
+  facts.max_mtu_bytes = 128U << attributes.max_mtu;
   facts.max_message_bytes = attributes.max_msg_sz;
   facts.lid = attributes.lid;
   return facts;

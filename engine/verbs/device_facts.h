@@ -19,11 +19,17 @@ struct DeviceLimits {
 
 enum class LinkLayer : std::uint8_t { kInfiniBand = 1, kEthernet = 2 };
 
+/// In the order of the InfiniBand specification. Those between down and active wait for a subnet
+/// manager.
+enum class PortState : std::uint8_t { kUnknown, kDown, kInitialized, kArmed, kActive, kDeferred };
+
 /// A port as it is now. A value.
 struct PortFacts {
   bool active = false;
+  PortState state = PortState::kUnknown;
   LinkLayer link = LinkLayer::kEthernet;
-  std::uint32_t mtu_bytes = 0;  // of one packet's payload
+  std::uint32_t mtu_bytes = 0;      // of one packet's payload
+  std::uint32_t max_mtu_bytes = 0;  // that the device could do
   std::uint64_t max_message_bytes = 0;
   std::uint16_t lid = 0;  // InfiniBand only
 };

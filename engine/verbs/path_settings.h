@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "engine/base/result.h"
 #include "engine/verbs/device_facts.h"
 
 namespace corail {
@@ -17,7 +18,18 @@ struct PathTuning {
   std::uint8_t retries = 7;      // of such packets, 0 to 7
   std::uint8_t rnr_retries = 7;  // while the peer is not ready; 7: for ever
   std::uint8_t rnr_timer = 12;   // 0.64 ms between those
+
+  bool operator==(const PathTuning&) const = default;
 };
+
+/// What a queue pair's attributes have bits for.
+inline constexpr std::uint8_t kMaxServiceLevel = 15;
+inline constexpr std::uint8_t kMaxAckTimeout = 31;
+inline constexpr std::uint8_t kMaxRetries = 7;
+
+/// Fails with kInvalidArgument, naming the option as users know it, for what does not fit into an
+/// attribute, and for a timeout of 0: then a packet that is lost is waited for without end.
+Result<void> check_tuning(const PathTuning& tuning);
 
 /// The path of one queue pair to one of the peer's, known once both have said what they are.
 struct QueuePairPath {

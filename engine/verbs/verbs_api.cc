@@ -22,6 +22,9 @@ const VerbsApi kSystem = {
         [](ibv_context* context, ibv_gid_entry* entries, std::size_t most) {
           return std::ptrdiff_t{::ibv_query_gid_table(context, entries, most, 0)};
         },
+    .get_async_event = [](ibv_context* context,
+                          ibv_async_event* event) { return ::ibv_get_async_event(context, event); },
+    .ack_async_event = [](ibv_async_event* event) { ::ibv_ack_async_event(event); },
     .alloc_pd = [](ibv_context* context) { return ::ibv_alloc_pd(context); },
     .dealloc_pd = [](ibv_pd* pd) { return ::ibv_dealloc_pd(pd); },
     .reg_mr_iova =

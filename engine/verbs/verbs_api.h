@@ -23,6 +23,8 @@ struct VerbsApi {
   int (*query_port)(ibv_context* context, std::uint8_t port, ibv_port_attr* attributes);
   /// How many entries were written, or a negative error number.
   std::ptrdiff_t (*query_gid_table)(ibv_context* context, ibv_gid_entry* entries, std::size_t most);
+  int (*get_async_event)(ibv_context* context, ibv_async_event* event);
+  void (*ack_async_event)(ibv_async_event* event);
 
   ibv_pd* (*alloc_pd)(ibv_context* context);
   int (*dealloc_pd)(ibv_pd* pd);

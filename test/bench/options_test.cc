@@ -1,51 +1,12 @@
 #include <boost/test/unit_test.hpp>
 #include <cctype>
-#include <cstdlib>
 
 #include "apps/p2p_bench/bench_options.h"
 #include "apps/p2p_bench/option_values.h"
+#include "test/bench/parsed_options.h"
 
 namespace corail::bench {
 namespace {
-
-ParsedOptions parse(std::vector<std::string> arguments) {
-  std::vector<const char*> argv = {"p2p_bench"};
-  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-  return parse_options(static_cast<int>(argv.size()), argv.data());
-}
-
-BenchOptions accept(std::vector<std::string> arguments) {
-  ParsedOptions parsed = parse(std::move(arguments));
-  BOOST_TEST(parsed.text == "");
-  BOOST_REQUIRE(parsed.options.has_value());
-  return *parsed.options;
-}
-
-/// The sentence of a usage error; checks its form.
-std::string refuse(std::vector<std::string> arguments) {
-  const ParsedOptions parsed = parse(std::move(arguments));
-  BOOST_TEST(!parsed.options.has_value());
-  BOOST_TEST(parsed.exit_code == 2);
-  BOOST_TEST(parsed.text.starts_with("p2p_bench: "));
-  BOOST_TEST(parsed.text.ends_with("\nTry p2p_bench --help.\n"));
-  return parsed.text;
-}
-
-bool mentions(const std::string& text, const std::string& what) {
-  return text.find(what) != std::string::npos;
-}
-
-/// Sets an environment variable for the length of a scope.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
 
 BOOST_AUTO_TEST_SUITE(options)
 
@@ -102,7 +63,7 @@ BOOST_AUTO_TEST_CASE(every_option_of_the_help_is_a_variable_by_one_rule) {
     BOOST_TEST(mentions(refuse({}), name), name);
     ++options;
   }
-  BOOST_TEST(options == 34U);
+  BOOST_TEST(options == 44U);
 }
 
 BOOST_AUTO_TEST_CASE(a_switch_takes_one_or_zero) {

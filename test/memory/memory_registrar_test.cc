@@ -1,5 +1,6 @@
 #include "engine/memory/memory_registrar.h"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <memory>
@@ -23,9 +24,16 @@ class FakeDevice final : public MemoryRegistrar {
     last_use = use;
     if (refuse) return Error(Errc::kOutOfMemory, "no memory is locked any more");
     ++known;
+    longest = std::max<std::uint64_t>(longest, bytes.size());
+    total += bytes.size();
     return std::unique_ptr<const MemoryRegistration>(new Registration(*this, bytes));
   }
 
+  std::uint64_t max_served_bytes() const noexcept override { return most; }
+
+  std::uint64_t most = kNoServedLimit;
+  std::uint64_t longest = 0;  // piece, of those that were ever registered
+  std::uint64_t total = 0;    // their bytes
   std::atomic<int> known{0};
   std::atomic<bool> refuse{false};
   std::atomic<MemoryUse> last_use{MemoryUse::kLanding};
@@ -85,6 +93,27 @@ BOOST_AUTO_TEST_CASE(one_device_that_refuses_undoes_the_others) {
     BOOST_TEST(second->known == 0);
     refusing->refuse = false;
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_slab_is_known_in_pieces_that_each_device_takes) {
+  const auto device = std::make_shared<FakeDevice>(7);
+  BOOST_TEST((max_served_bytes({nullptr, device}) == MemoryRegistrar::kNoServedLimit));
+  device->most = 24 * kKiB;
+  const auto larger = std::make_shared<FakeDevice>(8);
+  larger->most = 32 * kKiB;
+  BOOST_TEST(max_served_bytes({larger, nullptr, device}) == 24 * kKiB);
+  {
+    auto slab = *Slab::create(small());
+    const MemoryRegistrars both = {device, larger};
+    BOOST_TEST(slab->register_with(both, MemoryUse::kServed, 24 * kKiB).ok());
+    BOOST_TEST(device->known == 3);
+    BOOST_TEST(device->longest == 24 * kKiB);
+    BOOST_TEST(device->total == 64 * kKiB);
+    BOOST_TEST(slab->keys(2) == (std::vector<std::uint64_t>{7, 8}),
+               boost::test_tools::per_element());
+    BOOST_TEST(slab->keys(3).empty());
+  }
+  BOOST_TEST(device->known == 0);
 }
 
 BOOST_AUTO_TEST_CASE(what_stays_mapped_stays_registered) {

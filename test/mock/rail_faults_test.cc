@@ -188,11 +188,9 @@ BOOST_AUTO_TEST_CASE(a_port_that_goes_down_tells_every_share_although_the_device
   TwoShares it;
   it.attach_both();
   BOOST_TEST_REQUIRE(it.port->event(false));
-  it.rail->port_changed();
   BOOST_TEST(it.rail->usable());
   it.world.settle();
   BOOST_TEST_REQUIRE(it.port->event(true));
-  it.rail->port_changed();
   it.check_condemned(Errc::kConnectionLost);
   // What it flushed on its way out neither.
   BOOST_TEST(it.rail->health().faults() == 0U);

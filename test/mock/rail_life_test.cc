@@ -45,9 +45,7 @@ struct Unplugged {
     plan.rail_options.port = port;
     return plan;
   }
-  void event(bool active) {
-    if (port->event(active)) life.rail().port_changed();
-  }
+  void event(bool active) { port->event(active); }
 
   std::shared_ptr<PortHealth> port = std::make_shared<PortHealth>();
   Life life;

@@ -4,6 +4,8 @@
 #include <string>
 #include <variant>
 
+#include "engine/rail/port.h"
+
 namespace corail::test {
 namespace {
 
@@ -74,6 +76,28 @@ BOOST_AUTO_TEST_CASE(what_is_malformed_is_refused) {
                            "mock:125MB/s+50"}) {
     BOOST_TEST((failure(text) == Errc::kInvalidArgument), text);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_port_is_made_with_what_the_spec_says_and_else_with_the_nodes_options) {
+  PortOptions options;
+  options.channels_per_rail = 3;
+  options.path_tuning.service_level = 4;
+  options.gid_index = std::uint8_t{5};
+  options.max_region_bytes = 1 << 20;
+  options.seed = 9;
+  VerbsRailSpec spec;
+  spec.device = "mlx5_1";
+  spec.port = 2;
+  const VerbsOptions made = verbs_options_of(spec, options);
+  BOOST_TEST(made.device == "mlx5_1");
+  BOOST_TEST(int{made.port} == 2);
+  BOOST_TEST(int{made.gid.value()} == 5);
+  BOOST_TEST(made.channels == 3U);
+  BOOST_TEST((made.tuning == options.path_tuning));
+  BOOST_TEST(made.max_region_bytes == 1U << 20);
+  BOOST_TEST(made.seed == 9U);
+  spec.gid = std::uint8_t{7};
+  BOOST_TEST(int{verbs_options_of(spec, options).gid.value()} == 7);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -87,6 +87,25 @@ BOOST_AUTO_TEST_CASE(ready_to_send_says_how_long_to_insist) {
                            IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
+BOOST_AUTO_TEST_CASE(what_has_no_bits_in_an_attribute_is_refused) {
+  BOOST_TEST(check_tuning(PathTuning()).ok());
+  BOOST_TEST(check_tuning(sample_tuning()).ok());
+  const auto refused = [](auto change, const char* sentence) {
+    PathTuning tuning;
+    change(tuning);
+    const auto checked = check_tuning(tuning);
+    BOOST_TEST_REQUIRE(!checked.ok(), sentence);
+    BOOST_TEST((checked.error().code() == Errc::kInvalidArgument));
+    BOOST_TEST(checked.error().detail() == sentence);
+  };
+  refused([](PathTuning& t) { t.service_level = 16; },
+          "service-level 16 is not possible, 0 to 15 are");
+  refused([](PathTuning& t) { t.timeout = 32; }, "ack-timeout 32 is not possible, 1 to 31 are");
+  refused([](PathTuning& t) { t.timeout = 0; }, "ack-timeout 0 is not possible, 1 to 31 are");
+  refused([](PathTuning& t) { t.retries = 8; }, "retry-count 8 is not possible, 0 to 7 are");
+  refused([](PathTuning& t) { t.rnr_retries = 8; }, "rnr-retry 8 is not possible, 0 to 7 are");
+}
+
 BOOST_AUTO_TEST_CASE(every_mtu_has_its_number) {
   for (const auto& [bytes, number] :
        {std::pair(256U, IBV_MTU_256), std::pair(512U, IBV_MTU_512), std::pair(1024U, IBV_MTU_1024),

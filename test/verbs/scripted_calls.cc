@@ -39,15 +39,19 @@ struct ScriptedCalls {
   static ibv_context* open_device(ibv_device* device) {
     auto& m = machine();
     if (m.scripted_error("open_device") != 0) return nullptr;
-    auto context = std::make_unique<ibv_context>();
-    context->device = device;
+    auto context = std::make_unique<ScriptedVerbs::FakeContext>();
+    context->base.device = device;
+    context->base.async_fd = ::eventfd(0, EFD_SEMAPHORE);
     m.contexts_.push_back(std::move(context));
-    return m.contexts_.back().get();
+    return &m.contexts_.back()->base;
   }
   static int close_device(ibv_context* context) {
     auto& m = machine();
     const auto uses = [context](const auto& object) { return object->context == context; };
     if (std::any_of(m.pds_.begin(), m.pds_.end(), uses)) m.breach("a device closed before its PD");
+    auto& fake = whole<ScriptedVerbs::FakeContext>(context);
+    if (fake.unacknowledged > 0) m.breach("a device closed before its events were acknowledged");
+    ::close(context->async_fd);
     erase_object(m.contexts_, context);
     return 0;
   }
@@ -69,6 +73,26 @@ struct ScriptedCalls {
       }
     }
     return static_cast<std::ptrdiff_t>(count);
+  }
+  static int get_async_event(ibv_context* context, ibv_async_event* event) {
+    auto& fake = whole<ScriptedVerbs::FakeContext>(context);
+    std::uint64_t one = 0;
+    if (::read(context->async_fd, &one, sizeof one) != sizeof one) return -1;
+    *event = fake.events.front();
+    fake.events.pop_front();
+    ++fake.unacknowledged;
+    // Acknowledging names the event only.
+    machine().events_taken_.push_back(&fake);
+    return 0;
+  }
+  static void ack_async_event(ibv_async_event*) {
+    auto& taken = machine().events_taken_;
+    if (taken.empty()) {
+      machine().breach("an event was acknowledged twice");
+      return;
+    }
+    --taken.front()->unacknowledged;
+    taken.pop_front();
   }
   static ibv_pd* alloc_pd(ibv_context* context) {
     auto& m = machine();
@@ -205,12 +229,7 @@ struct ScriptedCalls {
     // The only way up is one step at a time.
     if (attributes->qp_state != qp->state + 1) return EINVAL;
     qp->state = attributes->qp_state;
-    if ((mask & IBV_QP_ACCESS_FLAGS) != 0) {
-      pair.attributes.qp_access_flags = attributes->qp_access_flags;
-    }
-    if ((mask & IBV_QP_DEST_QPN) != 0) pair.attributes.dest_qp_num = attributes->dest_qp_num;
-    if ((mask & IBV_QP_RQ_PSN) != 0) pair.attributes.rq_psn = attributes->rq_psn;
-    if ((mask & IBV_QP_SQ_PSN) != 0) pair.attributes.sq_psn = attributes->sq_psn;
+    ScriptedVerbs::take(pair.attributes, *attributes, mask);
     return 0;
   }
   static int destroy_qp(ibv_qp* qp) {
@@ -254,6 +273,8 @@ const VerbsApi kScripted = {
     .query_device = &ScriptedCalls::query_device,
     .query_port = &ScriptedCalls::query_port,
     .query_gid_table = &ScriptedCalls::query_gid_table,
+    .get_async_event = &ScriptedCalls::get_async_event,
+    .ack_async_event = &ScriptedCalls::ack_async_event,
     .alloc_pd = &ScriptedCalls::alloc_pd,
     .dealloc_pd = &ScriptedCalls::dealloc_pd,
     .reg_mr_iova = &ScriptedCalls::reg_mr_iova,

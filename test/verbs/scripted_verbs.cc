@@ -23,6 +23,7 @@ ScriptedVerbs::ScriptedVerbs() {
 
 ScriptedVerbs::~ScriptedVerbs() {
   for (const auto& channel : channels_) ::close(channel->base.fd);
+  for (const auto& context : contexts_) ::close(context->base.async_fd);
   the_machine = nullptr;
 }
 
@@ -43,7 +44,7 @@ ScriptedVerbs::FakeDevice& ScriptedVerbs::add_device(std::string name, std::uint
   Port& port = device.ports.emplace_back();
   port.attributes.state = IBV_PORT_ACTIVE;
   port.attributes.link_layer = IBV_LINK_LAYER_ETHERNET;
-  port.attributes.active_mtu = IBV_MTU_4096;
+  port.attributes.active_mtu = port.attributes.max_mtu = IBV_MTU_4096;
   port.attributes.max_msg_sz = 1U << 31;
   for (std::uint32_t index = 0; index < 2; ++index) {
     ibv_gid_entry& gid = port.gids.emplace_back();
@@ -91,6 +92,19 @@ ScriptedVerbs::FakeRegion* ScriptedVerbs::region(std::uint32_t key) {
     if (region->base.lkey == key || region->base.rkey == key) return region.get();
   }
   return nullptr;
+}
+
+void ScriptedVerbs::take(ibv_qp_attr& into, const ibv_qp_attr& from, int mask) {
+  const auto says = [mask](int bit) { return (mask & bit) != 0; };
+  if (says(IBV_QP_ACCESS_FLAGS)) into.qp_access_flags = from.qp_access_flags;
+  if (says(IBV_QP_DEST_QPN)) into.dest_qp_num = from.dest_qp_num;
+  if (says(IBV_QP_RQ_PSN)) into.rq_psn = from.rq_psn;
+  if (says(IBV_QP_SQ_PSN)) into.sq_psn = from.sq_psn;
+  if (says(IBV_QP_PKEY_INDEX)) into.pkey_index = from.pkey_index;
+  if (says(IBV_QP_AV)) into.ah_attr = from.ah_attr;
+  if (says(IBV_QP_TIMEOUT)) into.timeout = from.timeout;
+  if (says(IBV_QP_RETRY_CNT)) into.retry_cnt = from.retry_cnt;
+  if (says(IBV_QP_RNR_RETRY)) into.rnr_retry = from.rnr_retry;
 }
 
 int ScriptedVerbs::scripted_error(const std::string& call) {
@@ -191,6 +205,18 @@ void ScriptedVerbs::flush(FakePair& pair) {
     pair.posted.pop_front();
     if (copies_late) execute(pair, posted);
     complete(pair, posted, IBV_WC_WR_FLUSH_ERR);
+  }
+}
+
+void ScriptedVerbs::tell(const std::string& device, ibv_event_type type, int port) {
+  for (const auto& context : contexts_) {
+    if (whole<FakeDevice>(context->base.device).name != device) continue;
+    ibv_async_event& event = context->events.emplace_back();
+    std::memset(&event, 0, sizeof event);
+    event.event_type = type;
+    event.element.port_num = port;
+    const std::uint64_t one = 1;
+    if (::write(context->base.async_fd, &one, sizeof one) != sizeof one) breach("no event told");
   }
 }
 

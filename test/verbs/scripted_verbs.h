@@ -34,6 +34,11 @@ class ScriptedVerbs {
     ibv_device_attr attributes{};
     std::vector<Port> ports;
   };
+  struct FakeContext {
+    ibv_context base{};
+    std::deque<ibv_async_event> events;
+    unsigned unacknowledged = 0;
+  };
   struct FakeRegion {
     ibv_mr base{};
     std::uint64_t iova = 0;
@@ -93,6 +98,8 @@ class ScriptedVerbs {
   void fail_one(FakePair& pair, ibv_wc_status status);
   /// Flushes all that is posted on a pair in ERR. With `hold_flushes` only this does.
   void flush(FakePair& pair);
+  /// Every user of the device is told of it; `port` is for the events of ports.
+  void tell(const std::string& device, ibv_event_type type, int port = 1);
   /// A completion that no request asked for.
   void invent(FakePair& pair, std::uint64_t request);
 
@@ -105,6 +112,7 @@ class ScriptedVerbs {
  private:
   friend struct ScriptedCalls;
 
+  static void take(ibv_qp_attr& into, const ibv_qp_attr& from, int mask);
   int scripted_error(const std::string& call);
   void complete(FakePair& pair, const Posted& posted, ibv_wc_status status);
   ibv_wc_status execute(FakePair& pair, const Posted& posted);
@@ -115,7 +123,8 @@ class ScriptedVerbs {
 
   std::list<FakeDevice> devices_;
   std::vector<ibv_device*> device_list_;
-  std::list<std::unique_ptr<ibv_context>> contexts_;
+  std::list<std::unique_ptr<FakeContext>> contexts_;
+  std::deque<FakeContext*> events_taken_;  // and not acknowledged
   std::list<std::unique_ptr<ibv_pd>> pds_;
   std::list<std::unique_ptr<FakeRegion>> regions_;
   std::list<std::unique_ptr<FakeChannel>> channels_;

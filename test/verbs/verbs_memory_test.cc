@@ -1,9 +1,11 @@
 #include "engine/rail/verbs/verbs_memory.h"
 
+#include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <utility>
 
+#include "engine/memory/slab.h"
 #include "test/verbs/verbs_rig.h"
 
 namespace corail::test {
@@ -57,6 +59,36 @@ BOOST_AUTO_TEST_CASE(served_memory_can_be_read_and_not_written_and_landing_memor
   rail->post(kRead, slices, sink);
   rig.run(sink.outcomes(1));
   BOOST_TEST(sink.count(Errc::kInvalidArgument) == 1);
+  close_rail(rig, std::move(rail));
+}
+
+BOOST_AUTO_TEST_CASE(each_piece_of_what_is_served_has_a_key_of_its_own) {
+  VerbsRig rig(kPiece);
+  BOOST_TEST(rig.port->memory()->max_served_bytes() == kPiece);
+  SlabOptions options;
+  options.bytes = VerbsRig::kBytes;
+  auto slab = *Slab::create(options);
+  std::copy(rig.held.begin(), rig.held.end(), slab->data());
+  BOOST_TEST_REQUIRE(slab->register_with({rig.port->memory()}, MemoryUse::kServed, kPiece).ok());
+  auto rail = rig.connected();
+  OutcomeSink sink(rig.context.get_executor());
+  auto slices = rig.slices(0, VerbsRig::kBytes, kPiece);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    slices[i].remote_key = slab->keys(i)[0];
+    slices[i].remote_offset = 0;
+  }
+  rail->post(kRead, slices, sink);
+  rig.machine.run_all();
+  rig.run(sink.outcomes(slices.size()));
+  BOOST_TEST(sink.count(Errc::kUnset) == slices.size());
+  BOOST_TEST(rig.landed(0, VerbsRig::kBytes));
+  OutcomeSink across(rig.context.get_executor());
+  slices.resize(1);
+  slices[0].remote_offset = 1;
+  rail->post(kRead, slices, across);
+  rig.machine.run_all();
+  rig.run(across.outcomes(1));
+  BOOST_TEST(across.count(Errc::kRefused) == 1);
   close_rail(rig, std::move(rail));
 }
 

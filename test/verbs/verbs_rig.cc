@@ -36,16 +36,22 @@ Task<void> connect(VerbsTransport* rail, RailEndpoint endpoint, TimePoint deadli
   BOOST_TEST_REQUIRE(connected.ok(), (connected.ok() ? "" : connected.error().to_string()));
 }
 
+VerbsOptions in_pieces_of(std::uint64_t max_region_bytes) {
+  VerbsOptions options;
+  options.max_region_bytes = max_region_bytes;
+  return options;
+}
+
 Task<void> close(VerbsTransport* rail) { co_await rail->close(); }
 Task<void> close(VerbsRailDoor* door) { co_await door->close(); }
 
 }  // namespace
 
-VerbsRig::VerbsRig(std::uint64_t max_region_bytes) : held(kBytes), memory(kBytes) {
+VerbsRig::VerbsRig(std::uint64_t max_region_bytes) : VerbsRig(in_pieces_of(max_region_bytes)) {}
+
+VerbsRig::VerbsRig(VerbsOptions options) : held(kBytes), memory(kBytes) {
   machine.add_device("a", 1);
-  VerbsOptions options;
   options.device = "a";
-  options.max_region_bytes = max_region_bytes;
   port = *VerbsPort::open(machine.api(), executor, options);
   for (std::size_t i = 0; i < kBytes; ++i) held[i] = static_cast<std::byte>(i * 31 + i / 256);
   served = *port->memory()->add(held, MemoryUse::kServed);

@@ -28,6 +28,8 @@ struct VerbsRig {
   static constexpr std::size_t kBytes = 64 * 1024;
 
   explicit VerbsRig(std::uint64_t max_region_bytes = 0);
+  /// On the one device that there is, whatever the options say.
+  explicit VerbsRig(VerbsOptions options);
   ~VerbsRig();
 
   /// A rail that is not connected.

@@ -27,6 +27,34 @@ BOOST_AUTO_TEST_CASE(every_byte_lands_over_all_channels) {
   close_rail(rig, std::move(rail));
 }
 
+BOOST_AUTO_TEST_CASE(what_the_user_tunes_is_in_every_queue_pair) {
+  VerbsOptions options;
+  options.gid = 0;
+  options.channels = 3;
+  options.tuning.traffic_class = 106;
+  options.tuning.service_level = 3;
+  options.tuning.timeout = 14;
+  options.tuning.retries = 6;
+  options.tuning.rnr_retries = 5;
+  options.tuning.pkey_index = 4;
+  VerbsRig rig(std::move(options));
+  auto rail = rig.connected();
+  const auto asking = rig.asking();
+  BOOST_TEST(asking.size() == 3);
+  for (const auto* pair : rig.machine.pairs()) {
+    BOOST_TEST(pair->attributes.pkey_index == 4);
+    BOOST_TEST(pair->attributes.ah_attr.sl == 3);
+    BOOST_TEST(pair->attributes.ah_attr.grh.traffic_class == 106);
+    BOOST_TEST(pair->attributes.ah_attr.grh.sgid_index == 0);
+  }
+  for (const auto* pair : asking) {
+    BOOST_TEST(pair->attributes.timeout == 14);
+    BOOST_TEST(pair->attributes.retry_cnt == 6);
+    BOOST_TEST(pair->attributes.rnr_retry == 5);
+  }
+  close_rail(rig, std::move(rail));
+}
+
 BOOST_AUTO_TEST_CASE(few_requests_ask_for_a_completion_and_all_have_an_outcome) {
   VerbsRig rig;
   auto rail = rig.connected();

@@ -16,8 +16,8 @@
 namespace corail {
 
 /// The memory that one port's device knows, and under which keys. What is served has one key, which
-/// lets peers read and nothing else; what reads land in is registered in pieces no longer than the
-/// device takes.
+/// lets peers read and nothing else, and is no longer than that; what reads land in is registered
+/// in pieces no longer than the device takes.
 ///
 /// Shared by the port and every registration, which may outlive it. Any thread.
 class VerbsMemory final : public MemoryRegistrar, public std::enable_shared_from_this<VerbsMemory> {
@@ -27,6 +27,8 @@ class VerbsMemory final : public MemoryRegistrar, public std::enable_shared_from
 
   Result<std::unique_ptr<const MemoryRegistration>> add(std::span<std::byte> bytes,
                                                         MemoryUse use) override;
+
+  std::uint64_t max_served_bytes() const noexcept override { return piece_bytes_; }
 
   /// Pieces of a destination with their keys: how many of `pieces` were filled; 0 where not all of
   /// it is registered, or it would take more.

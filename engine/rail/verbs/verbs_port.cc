@@ -4,30 +4,24 @@
 
 #include <algorithm>
 #include <array>
-#include <asio/ip/address_v6.hpp>
 #include <atomic>
 #include <system_error>
 #include <utility>
 
 #include "engine/base/check.h"
 #include "engine/base/log.h"
+#include "engine/rail/verbs/gid_text.h"
 
 namespace corail {
 namespace {
+
+/// Events of a device that are taken in one go; more of them wait for the next handler (I8).
+constexpr int kMaxDeviceEvents = 64;
 
 /// Tells the ports of a process apart.
 std::atomic<std::uint64_t> ports_made{0};
 /// Generations of all ports: they only have to grow.
 std::atomic<std::uint64_t> generations_made{0};
-
-std::string text_of(const GidEntry& gid, const PortFacts& facts) {
-  if (facts.link == LinkLayer::kInfiniBand) return fmt::format("lid {}", facts.lid);
-  const asio::ip::address_v6 address(gid.gid);
-  if (address.is_v4_mapped()) {
-    return asio::ip::make_address_v4(asio::ip::v4_mapped, address).to_string();
-  }
-  return address.to_string();
-}
 
 }  // namespace
 
@@ -46,31 +40,38 @@ Result<std::shared_ptr<VerbsPort>> VerbsPort::open(const VerbsApi& api, Executor
   if (!pd.ok()) return std::move(pd).error();
   auto completions = CompletionQueue::make(*device, kPortCompletions);
   if (!completions.ok()) return std::move(completions).error();
+  auto events = DeviceEvents::make(*device);
+  if (!events.ok()) return std::move(events).error();
   return std::shared_ptr<VerbsPort>(new VerbsPort(executor, std::move(options), *device, *pd,
-                                                  std::move(completions).value(), *gid, *facts));
+                                                  std::move(completions).value(),
+                                                  std::move(events).value(), *gid, *facts));
 }
 
 VerbsPort::VerbsPort(Executor& executor, VerbsOptions options, std::shared_ptr<const Device> device,
                      std::shared_ptr<const ProtectionDomain> pd,
-                     std::unique_ptr<CompletionQueue> completions, GidEntry gid,
+                     std::unique_ptr<CompletionQueue> completions,
+                     std::unique_ptr<const DeviceEvents> device_events, GidEntry gid,
                      const PortFacts& facts)
     : executor_(executor),
       options_(std::move(options)),
       device_(std::move(device)),
       pd_(std::move(pd)),
       completions_(std::move(completions)),
+      device_events_(std::move(device_events)),
       gid_(gid),
       id_(++ports_made),
       name_(fmt::format("{}:{}", options_.device, options_.port)),
-      address_(text_of(gid_, facts)),
+      address_(gid_text(gid_, facts)),
       sizes_(clamp_queue(device_->limits())),
       max_slice_bytes_(corail::max_slice_bytes(facts)),
       memory_(std::make_shared<VerbsMemory>(pd_, options_.max_region_bytes)),
       random_(options_.seed + id_),
       requests_(completions_->capacity()),
       self_(std::make_shared<VerbsPort*>(this)),
-      events_(std::in_place, executor.context(), completions_->descriptor()) {
+      events_(std::in_place, executor.context(), completions_->descriptor()),
+      device_descriptor_(std::in_place, executor.context(), device_events_->descriptor()) {
   executor_.add_poller(*this);
+  wait_for_device();
 }
 
 VerbsPort::~VerbsPort() {
@@ -84,6 +85,8 @@ void VerbsPort::shut() {
   executor_.remove_poller(*this);
   events_->release();
   events_.reset();
+  device_descriptor_->release();
+  device_descriptor_.reset();
 }
 
 Result<Greeting> VerbsPort::describe() const {
@@ -177,6 +180,42 @@ bool VerbsPort::arm() {
                         port.executor_.wake();
                       });
   return true;
+}
+
+void VerbsPort::wait_for_device() {
+  device_descriptor_->async_wait(asio::posix::stream_descriptor::wait_read,
+                                 [self = self_](const std::error_code& error) {
+                                   if (*self == nullptr || error) return;
+                                   (*self)->take_device_events();
+                                 });
+}
+
+void VerbsPort::take_device_events() {
+  for (int taken = 0; taken < kMaxDeviceEvents; ++taken) {
+    const auto event = device_events_->take();
+    if (!event) break;
+    const bool active = event->kind == DeviceEventKind::kPortActive;
+    switch (event->kind) {
+      case DeviceEventKind::kPortActive:
+      case DeviceEventKind::kPortDown:
+        // A device tells each of its users of all ports. One that is broken has no active ones.
+        if (event->port != options_.port || broken_) break;
+        if (health_->event(active)) log(LogLevel::kWarning, "{}: {}", name_, event->what);
+        break;
+      case DeviceEventKind::kFatal:
+        broken(Error(Errc::kRailFailed, Stage::kWait,
+                     fmt::format("{}: {}; check the kernel's log, and restart this process once "
+                                 "the device is back",
+                                 options_.device, event->what)));
+        health_->event(false);
+        break;
+      case DeviceEventKind::kOther:
+        log_limited("device event", LogLevel::kInfo, "{}: {}", options_.device, event->what);
+        break;
+    }
+  }
+  // What was called may have shut the port.
+  if (device_descriptor_) wait_for_device();
 }
 
 void VerbsPort::broken(const Error& why) noexcept {

@@ -13,12 +13,14 @@
 #include "engine/exec/executor.h"
 #include "engine/exec/op_table.h"
 #include "engine/exec/poller.h"
+#include "engine/rail/health.h"
 #include "engine/rail/verbs/greeting.h"
 #include "engine/rail/verbs/verbs_memory.h"
 #include "engine/rail/verbs/verbs_options.h"
 #include "engine/rail/verbs/verbs_request.h"
 #include "engine/verbs/completion_queue.h"
 #include "engine/verbs/device.h"
+#include "engine/verbs/device_events.h"
 #include "engine/verbs/path_choice.h"
 #include "engine/verbs/queue_pair.h"
 
@@ -51,6 +53,8 @@ class VerbsPort final : private Poller {
   const std::string& address() const noexcept { return address_; }  // its GID or LID, for people
   const std::shared_ptr<VerbsMemory>& memory() const noexcept { return memory_; }
   std::uint32_t gid_index() const noexcept { return gid_.index; }
+  /// What the device has told of the port.
+  const std::shared_ptr<PortHealth>& health() const noexcept { return health_; }
   const QueueSizes& sizes() const noexcept { return sizes_; }
   std::uint64_t max_slice_bytes() const noexcept { return max_slice_bytes_; }
 
@@ -79,12 +83,16 @@ class VerbsPort final : private Poller {
  private:
   VerbsPort(Executor& executor, VerbsOptions options, std::shared_ptr<const Device> device,
             std::shared_ptr<const ProtectionDomain> pd,
-            std::unique_ptr<CompletionQueue> completions, GidEntry gid, const PortFacts& facts);
+            std::unique_ptr<CompletionQueue> completions,
+            std::unique_ptr<const DeviceEvents> device_events, GidEntry gid,
+            const PortFacts& facts);
 
   std::size_t poll() override;
   bool arm() override;
   void disarm() override {}
 
+  void wait_for_device();
+  void take_device_events();
   std::size_t take_batch() noexcept;
   void broken(const Error& why) noexcept;
 
@@ -93,6 +101,7 @@ class VerbsPort final : private Poller {
   const std::shared_ptr<const Device> device_;
   const std::shared_ptr<const ProtectionDomain> pd_;
   const std::unique_ptr<CompletionQueue> completions_;
+  const std::unique_ptr<const DeviceEvents> device_events_;
   const GidEntry gid_;
   const std::uint64_t id_;
   const std::string name_;
@@ -100,6 +109,7 @@ class VerbsPort final : private Poller {
   const QueueSizes sizes_;
   const std::uint64_t max_slice_bytes_;
   const std::shared_ptr<VerbsMemory> memory_;
+  const std::shared_ptr<PortHealth> health_ = std::make_shared<PortHealth>();
   SeededRandom random_;
   OpTable<VerbsRequest> requests_;
   std::vector<CompletionOwner*> owners_;
@@ -111,6 +121,8 @@ class VerbsPort final : private Poller {
   const std::shared_ptr<VerbsPort*> self_;
   /// Of the completion queue, which closes it; none once shut.
   std::optional<asio::posix::stream_descriptor> events_;
+  /// Of the device, likewise.
+  std::optional<asio::posix::stream_descriptor> device_descriptor_;
 };
 
 }  // namespace corail

@@ -19,6 +19,7 @@ class VerbsPortDevice final : public PortDevice {
   std::string_view transport() const noexcept override { return "verbs"; }
   std::unique_ptr<Transport> make_transport() const override;
   std::unique_ptr<RailDoor> make_door() const override;
+  std::shared_ptr<PortHealth> health() const override { return port_->health(); }
   std::shared_ptr<MemoryRegistrar> registrar() const override { return port_->memory(); }
 
  private:
