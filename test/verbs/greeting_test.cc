@@ -19,7 +19,7 @@ Greeting sample() {
   greeting.gid = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   greeting.reads_sent = 16;
   greeting.reads_answered = 8;
-  greeting.pairs = {{0xFFFFFF, 0}, {1, 0xFFFFFF}};
+  greeting.pairs = {{0xFFFFFF, 0}, {2, 0xFFFFFF}};
   return greeting;
 }
 
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(what_is_said_is_what_is_heard) {
   BOOST_TEST((*heard == sample()));
   Greeting largest = sample();
   largest.first_channel = 0;
-  largest.pairs.resize(kMaxGreetedPairs);
+  largest.pairs.resize(kMaxGreetedPairs, GreetedPair{2, 0});
   BOOST_TEST(encode(largest).size() <= kMaxGreetingBytes);
   BOOST_TEST(decode_greeting(encode(largest)).ok());
 }
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(nothing_else_is_a_greeting) {
   wrong.pairs.clear();
   BOOST_TEST(!decode_greeting(encode(wrong)).ok());
   wrong = sample();
-  wrong.pairs.resize(kMaxGreetedPairs);
+  wrong.pairs.resize(kMaxGreetedPairs, GreetedPair{2, 0});
   BOOST_TEST(!decode_greeting(encode(wrong)).ok());
   wrong = sample();
   wrong.pairs[0].number = 1U << 24;
@@ -57,6 +57,34 @@ BOOST_AUTO_TEST_CASE(nothing_else_is_a_greeting) {
   wrong = sample();
   wrong.link = static_cast<LinkLayer>(3);
   BOOST_TEST(!decode_greeting(encode(wrong)).ok());
+}
+
+BOOST_AUTO_TEST_CASE(addresses_that_no_port_has_are_refused) {
+  for (const std::uint32_t number : {0U, 1U}) {
+    Greeting wrong = sample();
+    wrong.pairs[1].number = number;
+    BOOST_TEST(!decode_greeting(encode(wrong)).ok(), number);
+  }
+  const Gid multicast = {0xFF, 0x0E, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  const Gid ipv4_multicast = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 224, 0, 0, 1};
+  const Gid ipv4 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 223, 0, 0, 1};
+  Greeting ethernet = sample();
+  for (const Gid& gid : {Gid{}, multicast, ipv4_multicast}) {
+    ethernet.gid = gid;
+    BOOST_TEST(!decode_greeting(encode(ethernet)).ok());
+  }
+  ethernet.gid = ipv4;
+  BOOST_TEST(decode_greeting(encode(ethernet)).ok());
+  Greeting infiniband = sample();
+  infiniband.link = LinkLayer::kInfiniBand;
+  for (const int lid : {0, 0xC000, 0xFFFF}) {
+    infiniband.lid = static_cast<std::uint16_t>(lid);
+    const auto heard = decode_greeting(encode(infiniband));
+    BOOST_TEST_REQUIRE(!heard.ok(), lid);
+    BOOST_TEST((heard.error().code() == Errc::kProtocol));
+  }
+  infiniband.lid = 0xBFFF;
+  BOOST_TEST(decode_greeting(encode(infiniband)).ok());
 }
 
 BOOST_AUTO_TEST_CASE(another_version_is_called_that) {

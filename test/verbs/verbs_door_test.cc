@@ -24,7 +24,7 @@ Errc greeted(VerbsRig& rig, const Greeting& greeting, SessionId session = kSessi
 Greeting of_rail(const VerbsRig& rig, std::uint64_t generation, std::size_t pairs) {
   Greeting greeting = *rig.port->describe();
   greeting.generation = generation;
-  greeting.pairs.resize(pairs);
+  greeting.pairs.resize(pairs, GreetedPair{77, 1});
   return greeting;
 }
 
@@ -96,6 +96,7 @@ BOOST_AUTO_TEST_CASE(ends_of_different_kinds_do_not_pair) {
   VerbsRig rig;
   Greeting greeting = of_rail(rig, 1, 1);
   greeting.link = LinkLayer::kInfiniBand;
+  greeting.lid = 1;
   BOOST_TEST((greeted(rig, greeting) == Errc::kIncompatible));
   greeting = of_rail(rig, 2, 1);
   greeting.mtu_bytes = 1500;

@@ -4,11 +4,17 @@
 
 #include <algorithm>
 
+#include "engine/verbs/path_choice.h"
+
 namespace corail {
 namespace {
 
 constexpr std::uint64_t kGreetingVersion = 1;
 constexpr std::uint64_t kMax24Bits = (1U << 24) - 1;
+/// Queue pairs 0 and 1 are the subnet manager's and the connection manager's.
+constexpr std::uint32_t kFirstPairNumber = 2;
+/// LIDs from here on are of multicast groups, and 0 is none.
+constexpr std::uint16_t kFirstMulticastLid = 0xC000;
 
 void put(std::string& bytes, std::uint64_t number, int size) {
   for (int i = 0; i < size; ++i) bytes.push_back(static_cast<char>(number >> (8 * i)));
@@ -35,6 +41,15 @@ class Reader {
   std::string_view bytes_;
   bool ok_ = true;
 };
+
+/// Whether a port may have this GID: neither none at all, nor a multicast group's, be it of IPv6 or
+/// of IPv4.
+bool is_ports_gid(const Gid& gid) noexcept {
+  const bool none =
+      std::all_of(gid.begin(), gid.end(), [](std::uint8_t byte) { return byte == 0; });
+  const bool multicast = gid[0] == 0xFF || (is_ipv4(gid) && gid[12] >= 0xE0);
+  return !none && !multicast;
+}
 
 Error malformed_greeting(std::string_view why) {
   return Error(Errc::kProtocol, Stage::kConnect,
@@ -94,6 +109,9 @@ Result<Greeting> decode_greeting(std::string_view bytes) {
     if (pair.number > kMax24Bits || pair.psn > kMax24Bits) {
       return malformed_greeting("a number of more than 24 bits");
     }
+    if (pair.number < kFirstPairNumber) {
+      return malformed_greeting(fmt::format("queue pair {}", pair.number));
+    }
     greeting.pairs.push_back(pair);
   }
   if (!reader.at_end()) return malformed_greeting("it is too short or too long");
@@ -101,6 +119,14 @@ Result<Greeting> decode_greeting(std::string_view bytes) {
                           link == static_cast<std::uint64_t>(LinkLayer::kInfiniBand);
   if (!known_link) return malformed_greeting(fmt::format("link layer {}", link));
   greeting.link = static_cast<LinkLayer>(link);
+  // What its packets are addressed by: the GID on Ethernet, the LID within an InfiniBand subnet.
+  const bool has_lid = greeting.lid > 0 && greeting.lid < kFirstMulticastLid;
+  if (greeting.link == LinkLayer::kInfiniBand && !has_lid) {
+    return malformed_greeting(fmt::format("LID {:#x}", greeting.lid));
+  }
+  if (greeting.link == LinkLayer::kEthernet && !is_ports_gid(greeting.gid)) {
+    return malformed_greeting("a GID that no port has");
+  }
   return greeting;
 }
 
