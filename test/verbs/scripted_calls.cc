@@ -75,6 +75,7 @@ struct ScriptedCalls {
     return static_cast<std::ptrdiff_t>(count);
   }
   static int get_async_event(ibv_context* context, ibv_async_event* event) {
+    if (machine().counted_error("get_async_event") != 0) return -1;
     auto& fake = whole<ScriptedVerbs::FakeContext>(context);
     std::uint64_t one = 0;
     if (::read(context->async_fd, &one, sizeof one) != sizeof one) return -1;
@@ -178,8 +179,7 @@ struct ScriptedCalls {
   }
   static int req_notify_cq(ibv_cq* cq) {
     whole<ScriptedVerbs::FakeQueue>(cq).armed = true;
-    ++machine().calls["req_notify_cq"];
-    return machine().scripted_error("req_notify_cq");
+    return machine().counted_error("req_notify_cq");
   }
   static int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq) {
     std::uint64_t one = 0;
@@ -192,8 +192,7 @@ struct ScriptedCalls {
     whole<ScriptedVerbs::FakeQueue>(cq).unacknowledged -= count;
   }
   static int poll_cq(ibv_cq* cq, int most, ibv_wc* completions) {
-    ++machine().calls["poll_cq"];
-    if (machine().scripted_error("poll_cq") != 0) return -1;
+    if (machine().counted_error("poll_cq") != 0) return -1;
     auto& ready = whole<ScriptedVerbs::FakeQueue>(cq).ready;
     int count = 0;
     for (; count < most && !ready.empty(); ++count) {
@@ -234,8 +233,7 @@ struct ScriptedCalls {
   }
   static int destroy_qp(ibv_qp* qp) {
     auto& m = machine();
-    ++m.calls["destroy_qp"];
-    if (const int error = m.scripted_error("destroy_qp")) return error;
+    if (const int error = m.counted_error("destroy_qp")) return error;
     erase_object(m.pairs_, qp);
     return 0;
   }

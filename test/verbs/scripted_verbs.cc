@@ -114,6 +114,11 @@ int ScriptedVerbs::scripted_error(const std::string& call) {
   return found->second;
 }
 
+int ScriptedVerbs::counted_error(const std::string& call) {
+  ++calls[call];
+  return scripted_error(call);
+}
+
 void ScriptedVerbs::complete(FakePair& pair, const Posted& posted, ibv_wc_status status) {
   const bool asked = (posted.work.send_flags & IBV_SEND_SIGNALED) != 0;
   if (status == IBV_WC_SUCCESS && !asked) return;

@@ -89,6 +89,8 @@ class ScriptedVerbs {
   /// Queue pairs, the oldest first.
   std::vector<FakePair*> pairs();
   FakePair* pair(std::uint32_t number);
+  /// The registration that has this key, local or remote.
+  FakeRegion* region(std::uint32_t key);
 
   /// Executes the oldest posted READ of the queue pair. False: none, or not in RTS.
   bool run_one(FakePair& pair);
@@ -114,10 +116,10 @@ class ScriptedVerbs {
 
   static void take(ibv_qp_attr& into, const ibv_qp_attr& from, int mask);
   int scripted_error(const std::string& call);
+  int counted_error(const std::string& call);
   void complete(FakePair& pair, const Posted& posted, ibv_wc_status status);
   ibv_wc_status execute(FakePair& pair, const Posted& posted);
   ibv_wc_status copy(FakePair& target, const Posted& posted);
-  FakeRegion* region(std::uint32_t key);
   void to_error(FakePair& pair);
   void breach(std::string what) { breaches_.push_back(std::move(what)); }
 

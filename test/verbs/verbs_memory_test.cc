@@ -52,6 +52,15 @@ BOOST_AUTO_TEST_CASE(served_memory_can_be_read_and_not_written_and_landing_memor
   VerbsRig rig;
   BOOST_TEST(rig.served->key() != 0);
   BOOST_TEST(rig.landing->key() == 0);
+  // Devices may order writes as they like; that is no right of anybody's.
+  const auto rights = [&rig](std::uint64_t key) {
+    return rig.machine.region(static_cast<std::uint32_t>(key))->access &
+           ~unsigned{IBV_ACCESS_RELAXED_ORDERING};
+  };
+  BOOST_TEST(rights(rig.served->key()) == unsigned{IBV_ACCESS_REMOTE_READ});
+  std::array<LocalPiece, kWishedSegments> pieces;
+  BOOST_TEST_REQUIRE(rig.port->memory()->find(rig.memory.data(), 1, pieces) == 1);
+  BOOST_TEST(rights(pieces[0].key) == unsigned{IBV_ACCESS_LOCAL_WRITE});
   auto rail = rig.connected();
   OutcomeSink sink(rig.context.get_executor());
   auto slices = rig.slices(0, 1024, 1024);

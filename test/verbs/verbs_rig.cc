@@ -12,14 +12,15 @@ namespace {
 /// Carries greetings straight to a door.
 class StraightGreeter final : public RailGreeter {
  public:
-  explicit StraightGreeter(VerbsRailDoor& door) : door_(door) {}
+  StraightGreeter(VerbsRailDoor& door, SessionId session) : door_(door), session_(session) {}
   Task<Result<std::string>> greet(std::string words, TimePoint) override {
-    auto answer = co_await door_.greet(kSession, std::move(words));
+    auto answer = co_await door_.greet(session_, std::move(words));
     co_return answer;
   }
 
  private:
   VerbsRailDoor& door_;
+  const SessionId session_;
 };
 
 class NoGate final : public LeaseGate {
@@ -49,8 +50,9 @@ Task<void> close(VerbsRailDoor* door) { co_await door->close(); }
 
 VerbsRig::VerbsRig(std::uint64_t max_region_bytes) : VerbsRig(in_pieces_of(max_region_bytes)) {}
 
-VerbsRig::VerbsRig(VerbsOptions options) : held(kBytes), memory(kBytes) {
-  machine.add_device("a", 1);
+VerbsRig::VerbsRig(VerbsOptions options, const Shape& shape) : held(kBytes), memory(kBytes) {
+  ScriptedVerbs::FakeDevice& device = machine.add_device("a", 1);
+  if (shape) shape(device);
   options.device = "a";
   port = *VerbsPort::open(machine.api(), executor, options);
   for (std::size_t i = 0; i < kBytes; ++i) held[i] = static_cast<std::byte>(i * 31 + i / 256);
@@ -59,7 +61,7 @@ VerbsRig::VerbsRig(VerbsOptions options) : held(kBytes), memory(kBytes) {
   door = std::make_unique<VerbsRailDoor>(port, clock);
   BOOST_TEST_REQUIRE(door->open().ok());
   endpoint = door->admit_session(kSession, {}, no_gate);
-  endpoint.greeter = std::make_shared<StraightGreeter>(*door);
+  endpoint.greeter = std::make_shared<StraightGreeter>(*door, kSession);
 }
 
 VerbsRig::~VerbsRig() {
@@ -68,8 +70,9 @@ VerbsRig::~VerbsRig() {
   door.reset();
   landing.reset();
   served.reset();
+  port->shut();
   port.reset();
-  BOOST_TEST(machine.alive() == 0);
+  BOOST_TEST((keeps_for_ever || machine.alive() == 0));
   for (const std::string& breach : machine.breaches()) BOOST_ERROR(breach);
 }
 
@@ -80,6 +83,14 @@ std::unique_ptr<VerbsTransport> VerbsRig::make_rail() {
 std::unique_ptr<VerbsTransport> VerbsRig::connected() {
   auto rail = make_rail();
   run(connect(rail.get(), endpoint, soon()));
+  return rail;
+}
+
+std::unique_ptr<VerbsTransport> VerbsRig::connected(SessionId session) {
+  RailEndpoint other = door->admit_session(session, {}, no_gate);
+  other.greeter = std::make_shared<StraightGreeter>(*door, session);
+  auto rail = make_rail();
+  run(connect(rail.get(), std::move(other), soon()));
   return rail;
 }
 

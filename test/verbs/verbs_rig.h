@@ -3,6 +3,7 @@
 #include <asio/io_context.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,14 +29,17 @@ struct VerbsRig {
   static constexpr std::size_t kBytes = 64 * 1024;
 
   explicit VerbsRig(std::uint64_t max_region_bytes = 0);
-  /// On the one device that there is, whatever the options say.
-  explicit VerbsRig(VerbsOptions options);
+  using Shape = std::function<void(ScriptedVerbs::FakeDevice&)>;
+  /// On the one device that there is, whatever the options say; `shape` makes it another one.
+  explicit VerbsRig(VerbsOptions options, const Shape& shape = {});
   ~VerbsRig();
 
   /// A rail that is not connected.
   std::unique_ptr<VerbsTransport> make_rail();
   /// One that is.
   std::unique_ptr<VerbsTransport> connected();
+  /// One that is, of another session, which is admitted for it.
+  std::unique_ptr<VerbsTransport> connected(SessionId session);
   void run(Task<void> task) { run_task(context, std::move(task)); }
   /// Runs handlers until the condition holds.
   template <typename Condition>
@@ -65,6 +69,8 @@ struct VerbsRig {
   std::unique_ptr<const MemoryRegistration> landing;
   std::unique_ptr<VerbsRailDoor> door;
   RailEndpoint endpoint;
+  /// The device will not destroy something, so that not everything can be gone at the end.
+  bool keeps_for_ever = false;
 };
 
 /// Closes the rail, and checks that it leaves nothing behind.
