@@ -122,9 +122,9 @@ Task<void> VerbsTransport::rebuild(VerbsChannel& channel) {
     const auto joined = co_await join_peer(alone, clock_.now() + kGreetTime);
     if (!joined.ok() && usable()) {
       channel.fault = ChannelFault::kPath;
-      lose(Error(
-          Errc::kRailFailed, Stage::kConnect,
-          fmt::format("a queue pair could not be built anew: {}", joined.error().to_string())));
+      // With its own code: what the holder refuses is not the path's fault.
+      lose(Error(joined.error().code(), Stage::kConnect,
+                 fmt::format("a queue pair could not be built anew: {}", joined.error().detail())));
     }
   }
   channel.rebuilding = false;

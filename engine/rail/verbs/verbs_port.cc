@@ -118,8 +118,20 @@ void VerbsPort::add_owner(CompletionOwner& owner) { owners_.push_back(&owner); }
 
 void VerbsPort::remove_owner(CompletionOwner& owner) noexcept {
   std::erase(owners_, &owner);
+  std::erase(starved_, &owner);
   std::replace(to_deliver_.begin(), to_deliver_.end(), &owner,
                static_cast<CompletionOwner*>(nullptr));
+}
+
+void VerbsPort::release(OpKey key) noexcept {
+  requests_.erase(key);
+  // The next round finds room, whoever made it.
+  if (!starved_.empty() && events_) executor_.wake();
+}
+
+void VerbsPort::wait_for_room(CompletionOwner& owner) {
+  const bool waits = std::find(starved_.begin(), starved_.end(), &owner) != starved_.end();
+  if (!waits) starved_.push_back(&owner);
 }
 
 std::size_t VerbsPort::take_batch() noexcept {
@@ -148,6 +160,11 @@ std::size_t VerbsPort::take_batch() noexcept {
 std::size_t VerbsPort::poll() {
   if (broken_) return 0;
   const std::size_t taken = take_batch();
+  if (requests_.size() < requests_.capacity()) {
+    // The first to wait is the first to post.
+    to_deliver_.insert(to_deliver_.end(), starved_.begin(), starved_.end());
+    starved_.clear();
+  }
   // By index: what is called may destroy owners, and take batches of its own.
   for (std::size_t i = 0; i < to_deliver_.size(); ++i) {
     CompletionOwner* const owner = std::exchange(to_deliver_[i], nullptr);

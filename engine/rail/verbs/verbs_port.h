@@ -72,6 +72,10 @@ class VerbsPort final : private Poller {
 
   /// The requests that are posted, over all rails. A request's key is what its completion brings.
   OpTable<VerbsRequest>& requests() noexcept { return requests_; }
+  /// Takes one out of the table.
+  void release(OpKey key) noexcept;
+  /// deliver() is called once there is room in the table again.
+  void wait_for_room(CompletionOwner& owner);
 
   /// Takes what is in the queue now, because a queue pair of `owner` was destroyed and its last
   /// completions must not be met later. Does not deliver.
@@ -114,6 +118,7 @@ class VerbsPort final : private Poller {
   OpTable<VerbsRequest> requests_;
   std::vector<CompletionOwner*> owners_;
   std::vector<CompletionOwner*> to_deliver_;  // of the batch that was taken last
+  std::vector<CompletionOwner*> starved_;     // for room in the table
   std::optional<Error> broken_;
   std::uint64_t stale_ = 0;
   bool waiting_ = false;  // for the channel's descriptor

@@ -1,22 +1,22 @@
-// What becomes of slices on a verbs rail.
+// How slices are posted to a verbs rail, and what their completions mean.
 #include "engine/rail/verbs/verbs_transport.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <asio/post.hpp>
-#include <asio/use_awaitable.hpp>
+#include <limits>
 #include <utility>
 
 #include "engine/base/check.h"
-#include "engine/rail/verbs/transport_waiter.h"
 
 namespace corail {
 namespace {
 
 /// How often a slice that others' faults flush is posted again, at most (I8).
 constexpr std::uint32_t kMaxReposts = 8;
+/// Devices' keys have 32 bits. Cut, one could name other memory (I5).
+constexpr std::uint64_t kMaxRemoteKey = std::numeric_limits<std::uint32_t>::max();
 
 Capabilities capabilities_of(const VerbsPort& port) {
   Capabilities capabilities;
@@ -63,8 +63,11 @@ void VerbsTransport::post(ReadContext /*context*/, std::span<const Slice> slices
     request.sink = &sink;
     request.owner = this;
     if (!usable()) {
-      end(request,
-          lost_ ? *lost_ : Error(Errc::kRailFailed, Stage::kSubmit, "the rail is not connected"));
+      end(request, unposted());
+    } else if (slice.remote_key > kMaxRemoteKey) {
+      end(request, Error(Errc::kInvalidArgument, Stage::kSubmit,
+                         fmt::format("{:#x} is no key of an RDMA device; ask the holder again",
+                                     slice.remote_key)));
     } else if (slice.length == 0 || slice.length > capabilities_.max_slice_bytes) {
       end(request, Error(Errc::kInvalidArgument, Stage::kSubmit,
                          fmt::format("a slice of {} bytes, allowed are 1 to {}", slice.length,
@@ -78,10 +81,16 @@ void VerbsTransport::post(ReadContext /*context*/, std::span<const Slice> slices
     }
   }
   pump();
+}
+
+/// Posts what waits. Its sinks hear later of what cannot be posted, because the caller may be one
+/// of them.
+void VerbsTransport::pump() {
+  post_waiting();
   if (!ended_.empty()) deliver_soon();
 }
 
-void VerbsTransport::pump() {
+void VerbsTransport::post_waiting() {
   // As much for each channel as for the others, in as few calls as possible.
   const auto ready = static_cast<std::size_t>(
       std::count_if(channels_.begin(), channels_.end(), [](const auto& c) { return c->ready(); }));
@@ -106,7 +115,8 @@ bool VerbsTransport::post_chain(VerbsChannel& channel, std::size_t share) {
   std::array<std::array<LocalPiece, kWishedSegments>, QueuePair::kChain> pieces;
   std::array<OpKey, QueuePair::kChain> keys;
   std::size_t count = 0;
-  while (count < most && !waiting_.empty()) {
+  OpTable<VerbsRequest>& table = port_->requests();
+  while (count < most && !waiting_.empty() && table.size() < table.capacity()) {
     VerbsRequest request = waiting_.front();
     waiting_.pop_front();
     const std::size_t found =
@@ -117,14 +127,8 @@ bool VerbsTransport::post_chain(VerbsChannel& channel, std::size_t share) {
       continue;
     }
     request.channel = channel.index;
-    const auto key = port_->requests().insert(request);
-    if (!key) {
-      end(request, Error(Errc::kBusy, Stage::kSubmit,
-                         fmt::format("the port {} has {} requests under way over all of its rails, "
-                                     "and no room for more",
-                                     port_->name(), port_->requests().capacity())));
-      continue;
-    }
+    const auto key = table.insert(request);
+    CORAIL_CHECK(key.has_value(), "there was room in the port's table");
     ReadWork& work = chain[count];
     work.request = key->packed();
     work.remote_address = request.slice.remote_offset;
@@ -136,13 +140,16 @@ bool VerbsTransport::post_chain(VerbsChannel& channel, std::size_t share) {
   for (std::size_t i = 0; i < count; ++i) {
     chain[i].signalled = channel.account.must_signal(i + 1 == count);
     channel.account.posted(chain[i].request, chain[i].signalled);
-    channel.bytes += port_->requests().find(keys[i])->slice.length;
+    channel.bytes += table.find(keys[i])->slice.length;
     posted_.push_back(keys[i]);
   }
-  if (count == 0) return !waiting_.empty();
+  // The port's other rails have the rest of its completion queue; their ends make room.
+  const bool full = !waiting_.empty() && table.size() == table.capacity();
+  if (full) port_->wait_for_room(*this);
+  if (count == 0) return !waiting_.empty() && !full;
   Error why;
   const std::size_t taken = channel.pair->post(std::span(chain.data(), count), why);
-  if (taken == count) return true;
+  if (taken == count) return !full;
   for (std::size_t i = count; i-- > taken;) {
     channel.account.refused(chain[i].request);
     settle(keys[i], why);
@@ -158,7 +165,7 @@ void VerbsTransport::settle(OpKey key, Result<void> outcome) {
   const VerbsRequest* const found = port_->requests().find(key);
   CORAIL_CHECK(found != nullptr, "a posted request is in its port's table");
   const VerbsRequest request = *found;
-  port_->requests().erase(key);
+  port_->release(key);
   std::erase(posted_, key);
   channels_[request.channel]->bytes -= request.slice.length;
   end(request, std::move(outcome));
@@ -174,7 +181,7 @@ void VerbsTransport::on_completion(OpKey key, const Completion& completion) noex
   } else {
     const VerbsRequest request = *port_->requests().find(key);
     settle_failed(channel, request, completion);
-    port_->requests().erase(key);
+    port_->release(key);
     std::erase(posted_, key);
     channel.bytes -= request.slice.length;
   }
@@ -214,85 +221,6 @@ void VerbsTransport::settle_failed(VerbsChannel& channel, const VerbsRequest& re
   VerbsRequest once_more = request;
   ++once_more.reposts;
   waiting_.push_back(once_more);
-}
-
-void VerbsTransport::lose(Error why) {
-  if (lost_) return;
-  lost_ = std::move(why);
-  for (const VerbsRequest& request : std::exchange(waiting_, {})) end(request, *lost_);
-  deliver_soon();
-}
-
-void VerbsTransport::on_broken(const Error& why) noexcept {
-  for (const auto& channel : channels_) channel->fault = ChannelFault::kPath;
-  lose(why);
-}
-
-void VerbsTransport::deliver() noexcept {
-  while (!ended_.empty()) {
-    Ended ended = std::move(ended_.front());
-    ended_.pop_front();
-    ended.sink->on_outcome(ended.slice, std::move(ended.outcome));
-  }
-  if (lost_ && phase_ == Phase::kConnected && !std::exchange(lost_told_, true) && when_lost_) {
-    when_lost_(*lost_);
-  }
-  look_after_channels();
-  pump();
-  for (Waiter* const waiter : waiters_) waiter->notify();
-}
-
-void VerbsTransport::deliver_soon() {
-  if (std::exchange(delivering_later_, true)) return;
-  scope_.spawn(deliver_later());
-}
-
-Task<void> VerbsTransport::deliver_later() {
-  // post() never calls a sink, and the spawner may start this at once.
-  co_await asio::post(executor_, asio::use_awaitable);
-  delivering_later_ = false;
-  deliver();
-  if (!ended_.empty()) deliver_soon();
-}
-
-std::size_t VerbsTransport::undone(const SliceSink& sink) const {
-  const auto of_sink = [&sink](const auto& entry) { return entry.sink == &sink; };
-  auto count = std::count_if(waiting_.begin(), waiting_.end(), of_sink) +
-               std::count_if(ended_.begin(), ended_.end(), of_sink);
-  for (const OpKey key : posted_) {
-    if (port_->requests().find(key)->sink == &sink) ++count;
-  }
-  return static_cast<std::size_t>(count);
-}
-
-Task<Result<void>> VerbsTransport::fence(SliceSink& sink, TimePoint deadline) {
-  const Error given_up(Errc::kFlushed, Stage::kWait, "given up by a fence");
-  for (std::size_t left = waiting_.size(); left > 0; --left) {
-    const VerbsRequest request = waiting_.front();
-    waiting_.pop_front();
-    if (request.sink == &sink) {
-      end(request, given_up);
-    } else {
-      waiting_.push_back(request);
-    }
-  }
-  for (const OpKey key : posted_) {
-    VerbsRequest& request = *port_->requests().find(key);
-    if (request.sink != &sink) continue;
-    request.fenced = true;
-    VerbsChannel& channel = *channels_[request.channel];
-    if (channel.fault != ChannelFault::kNone) continue;  // its flushes are under way
-    channel.fault = ChannelFault::kFence;
-    // A device that refuses even this flushes nothing, and the deadline finds it out.
-    [[maybe_unused]] const auto failed = channel.pair->fail();
-  }
-  deliver();
-  Waiter waiter(*this, deadline);
-  while (undone(sink) > 0 && !waiter.expired()) co_await waiter.wait();
-  if (undone(sink) == 0) co_return ok_result();
-  co_return Error(Errc::kStuck, Stage::kWait,
-                  fmt::format("{} has not flushed what was given up; the rail has to be closed",
-                              port_->name()));
 }
 
 }  // namespace corail

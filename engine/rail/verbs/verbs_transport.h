@@ -61,15 +61,20 @@ class VerbsTransport final : public Transport, private CompletionOwner {
 
   // Requests: verbs_transport.cc.
   void on_completion(OpKey key, const Completion& completion) noexcept override;
-  void deliver() noexcept override;
-  void on_broken(const Error& why) noexcept override;
-  std::size_t undone(const SliceSink& sink) const;
   void pump();
+  void post_waiting();
   bool post_chain(VerbsChannel& channel, std::size_t share);
   void end(const VerbsRequest& request, Result<void> outcome);
   void settle_failed(VerbsChannel& channel, const VerbsRequest& request, const Completion& told);
   void settle(OpKey key, Result<void> outcome);
+
+  // Outcomes: verbs_outcomes.cc.
+  void deliver() noexcept override;
+  void on_broken(const Error& why) noexcept override;
+  std::size_t undone(const SliceSink& sink) const;
   void lose(Error why);
+  Error unposted() const;
+  void tell_lost();
   void deliver_soon();
   Task<void> deliver_later();
 
