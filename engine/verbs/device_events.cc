@@ -18,6 +18,8 @@ DeviceEventKind kind_of(ibv_event_type type) noexcept {
       return DeviceEventKind::kPortActive;
     case IBV_EVENT_PORT_ERR:
       return DeviceEventKind::kPortDown;
+    case IBV_EVENT_GID_CHANGE:
+      return DeviceEventKind::kGidChange;
     case IBV_EVENT_DEVICE_FATAL:
     case IBV_EVENT_CQ_ERR:
       return DeviceEventKind::kFatal;
@@ -42,11 +44,19 @@ int DeviceEvents::descriptor() const noexcept { return device_->handle()->async_
 std::optional<DeviceEvent> DeviceEvents::take() const {
   ibv_async_event told;
   std::memset(&told, 0, sizeof told);
-  if (device_->api().get_async_event(device_->handle(), &told) != 0) return std::nullopt;
   DeviceEvent event;
+  errno = 0;
+  if (device_->api().get_async_event(device_->handle(), &told) != 0) {
+    if (errno == EAGAIN || errno == EINTR) return std::nullopt;
+    // A device that was pulled out stays readable and tells nothing, for ever.
+    event.kind = DeviceEventKind::kFatal;
+    event.what = verbs_error(Stage::kWait, "get_async_event", device_->name(), errno).detail();
+    return event;
+  }
   event.kind = kind_of(told.event_type);
-  const bool of_port =
-      event.kind == DeviceEventKind::kPortActive || event.kind == DeviceEventKind::kPortDown;
+  const bool of_port = event.kind == DeviceEventKind::kPortActive ||
+                       event.kind == DeviceEventKind::kPortDown ||
+                       event.kind == DeviceEventKind::kGidChange;
   if (of_port) event.port = static_cast<std::uint8_t>(told.element.port_num);
   event.what = ::ibv_event_type_str(told.event_type);
   device_->api().ack_async_event(&told);

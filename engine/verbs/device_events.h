@@ -14,6 +14,7 @@ namespace corail {
 enum class DeviceEventKind : std::uint8_t {
   kPortActive,
   kPortDown,
+  kGidChange,
   kFatal,  // the device, or the completion queue, is of no use any more
   kOther   // told by other means, or of no consequence here
 };
@@ -21,7 +22,7 @@ enum class DeviceEventKind : std::uint8_t {
 /// Something that a device tells unasked. A value.
 struct DeviceEvent {
   DeviceEventKind kind = DeviceEventKind::kOther;
-  std::uint8_t port = 0;  // of the port events
+  std::uint8_t port = 0;  // of all events above kFatal
   std::string what;       // for people
 };
 
@@ -36,7 +37,7 @@ class DeviceEvents {
   int descriptor() const noexcept;
 
   /// The next one, acknowledged, which destroying what it is about would wait for; nothing where
-  /// none is there.
+  /// none is there. A device whose events cannot be read is gone: kFatal, each time.
   std::optional<DeviceEvent> take() const;
 
  private:

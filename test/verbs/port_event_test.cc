@@ -1,5 +1,6 @@
 // What a port makes of the events that its device tells.
 #include <boost/test/unit_test.hpp>
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -115,6 +116,52 @@ BOOST_AUTO_TEST_CASE(a_port_that_comes_back_has_its_queue_pairs_built_anew) {
   // The port's fault, and not the rail's.
   BOOST_TEST(it.rail->health().faults() == 0U);
   BOOST_TEST(rig.port->health()->faults() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_port_that_is_down_at_first_serves_once_it_is_up) {
+  ScriptedVerbs::Port up;
+  VerbsRig rig(VerbsOptions(), [&up](auto& device) {
+    up = device.ports[0];
+    device.ports[0].attributes.state = IBV_PORT_DOWN;
+    device.ports[0].gids.clear();
+  });
+  BOOST_TEST(!rig.port->health()->active());
+  rig.machine.port_of("a") = up;
+  rig.machine.tell("a", IBV_EVENT_PORT_ACTIVE);
+  rig.run_until([&] { return rig.port->health()->active(); });
+  auto rail = rig.connected();
+  BOOST_TEST(rig.port->address() == "10.77.0.1");
+  close_rail(rig, std::move(rail));
+}
+
+BOOST_AUTO_TEST_CASE(rails_whose_address_is_gone_are_built_anew) {
+  VerbsRig rig;
+  LivingRail it(rig);
+  const auto before = it.pairs();
+  rig.machine.port_of("a").gids[1].gid.raw[15] = 99;
+  rig.machine.tell("a", IBV_EVENT_GID_CHANGE, 2);
+  rig.machine.tell("a", IBV_EVENT_GID_CHANGE);
+  rig.run_until([&] { return it.state() != RailState::kReady; });
+  rig.run_until([&] { return it.state() == RailState::kReady; });
+  BOOST_TEST((it.pairs() != before));
+  for (const auto* pair : rig.machine.pairs()) {
+    BOOST_TEST(pair->attributes.ah_attr.grh.dgid.raw[15] == 99);
+  }
+  BOOST_TEST(rig.port->health()->faults() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_device_whose_events_cannot_be_read_is_asked_no_more) {
+  VerbsRig rig;
+  LivingRail it(rig);
+  rig.machine.errors = {{"get_async_event", EIO}};
+  // Its descriptor is readable from now on.
+  rig.machine.tell("a", IBV_EVENT_SM_CHANGE);
+  rig.run_until([&] { return it.state() == RailState::kClosed; });
+  BOOST_TEST(rig.port->fault().has_value());
+  const std::size_t asked = rig.machine.calls["get_async_event"];
+  for (int i = 0; i < 100; ++i) rig.context.poll();
+  BOOST_TEST(rig.machine.calls["get_async_event"] == asked);
+  BOOST_TEST(asked <= 2U);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_that_is_gone_takes_its_port_with_it_for_good) {

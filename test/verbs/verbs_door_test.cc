@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <string>
 
+#include "engine/rail/verbs/kept_pairs.h"
 #include "engine/rail/verbs/verbs_rail_door.h"
 #include "test/verbs/verbs_rig.h"
 
@@ -13,6 +14,7 @@ Task<void> greet(VerbsRailDoor* door, SessionId session, Greeting greeting, Erro
   *error = answer.ok() ? Error() : answer.error();
 }
 
+Task<void> close_door(VerbsRailDoor* door) { co_await door->close(); }
 Task<void> drop(VerbsRailDoor* door) { co_await door->drop_session(kSession); }
 
 Errc greeted(VerbsRig& rig, const Greeting& greeting, SessionId session = kSession) {
@@ -22,7 +24,7 @@ Errc greeted(VerbsRig& rig, const Greeting& greeting, SessionId session = kSessi
 }
 
 Greeting of_rail(const VerbsRig& rig, std::uint64_t generation, std::size_t pairs) {
-  Greeting greeting = *rig.port->describe();
+  Greeting greeting = rig.port->describe()->greeting;
   greeting.generation = generation;
   greeting.pairs.resize(pairs, GreetedPair{77, 1});
   return greeting;
@@ -46,6 +48,65 @@ BOOST_AUTO_TEST_CASE(a_later_generation_replaces_an_earlier_one_never) {
   BOOST_TEST((greeted(rig, of_rail(rig, 6, 2)) == Errc::kUnset));
   BOOST_TEST(rig.door->pairs() == 2);
   BOOST_TEST(rig.machine.pairs().size() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_greeting_takes_nothing) {
+  VerbsRig rig;
+  BOOST_TEST((greeted(rig, of_rail(rig, 5, 2)) == Errc::kUnset));
+  Greeting second_channel = of_rail(rig, 7, 1);
+  second_channel.first_channel = 1;
+  BOOST_TEST((greeted(rig, second_channel) == Errc::kUnset));
+  const auto before = rig.machine.pairs();
+  // Later than what the first channel has, earlier than what the second has.
+  BOOST_TEST((greeted(rig, of_rail(rig, 6, 2)) == Errc::kRefused));
+  BOOST_TEST(rig.door->pairs() == 2);
+  BOOST_TEST((rig.machine.pairs() == before));
+}
+
+BOOST_AUTO_TEST_CASE(a_greeting_that_waited_does_not_replace_a_later_one) {
+  VerbsRig rig;
+  BOOST_TEST((greeted(rig, of_rail(rig, 1, 1)) == Errc::kUnset));
+  rig.machine.errors = {{"destroy_qp", EBUSY}};
+  Error earlier;
+  bool ended = false;
+  asio::co_spawn(rig.context, greet(rig.door.get(), kSession, of_rail(rig, 2, 1), &earlier),
+                 [&ended](const std::exception_ptr&) { ended = true; });
+  rig.run_until([&rig] { return rig.machine.calls["destroy_qp"] >= 1; });
+  BOOST_TEST((greeted(rig, of_rail(rig, 3, 1)) == Errc::kUnset));
+  BOOST_TEST(!ended);
+  const std::uint32_t later = rig.machine.pairs().back()->base.qp_num;
+  rig.machine.errors.clear();
+  rig.run_until([&ended] { return ended; });
+  BOOST_TEST((earlier.code() == Errc::kRefused));
+  BOOST_TEST(rig.door->pairs() == 1);
+  BOOST_TEST_REQUIRE(rig.machine.pairs().size() == 1);
+  BOOST_TEST(rig.machine.pairs().front()->base.qp_num == later);
+}
+
+BOOST_AUTO_TEST_CASE(queue_pairs_of_one_channel_are_built_no_faster_than_they_may) {
+  VerbsRig rig;
+  Greeting wrong = of_rail(rig, 1, 1);
+  wrong.mtu_bytes = 1500;
+  const TimePoint begin = rig.clock.now();
+  BOOST_TEST((greeted(rig, wrong) == Errc::kProtocol));
+  BOOST_TEST((greeted(rig, of_rail(rig, 1, 1)) == Errc::kUnset));
+  BOOST_TEST((rig.clock.now() - begin >= kRebuildGap));
+  BOOST_TEST((greeted(rig, of_rail(rig, 2, 1)) == Errc::kUnset));
+  BOOST_TEST((rig.clock.now() - begin >= 2 * kRebuildGap));
+  BOOST_TEST(rig.machine.pairs().size() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_device_that_never_destroys_does_not_hold_up_the_end) {
+  VerbsRig rig;
+  rig.keeps_for_ever = true;
+  BOOST_TEST((greeted(rig, of_rail(rig, 1, 2)) == Errc::kUnset));
+  rig.machine.errors = {{"destroy_qp", EIO}};
+  const std::size_t before = kept_pairs();
+  rig.run(close_door(rig.door.get()));
+  BOOST_TEST(kept_pairs() == before + 2);
+  BOOST_TEST(rig.door->pairs() == 0);
+  // Nobody reads through them any more all the same.
+  for (const auto* pair : rig.machine.pairs()) BOOST_TEST((pair->base.state == IBV_QPS_ERR));
 }
 
 BOOST_AUTO_TEST_CASE(a_session_has_no_more_queue_pairs_than_it_may) {

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "engine/rail/verbs/kept_pairs.h"
 #include "test/verbs/verbs_rig.h"
 
 namespace corail::test {
@@ -13,13 +14,13 @@ Task<void> fence(VerbsTransport* rail, SliceSink* sink, TimePoint deadline, Errc
   *code = fenced.ok() ? Errc::kUnset : fenced.error().code();
 }
 
-/// Executes whatever is posted, until the sink has so many outcomes.
-void run_device_until(VerbsRig& rig, const OutcomeSink& sink, std::size_t count) {
-  rig.run_until([&] {
-    rig.machine.run_all();
-    return sink.total() >= count;
-  });
+Task<void> try_connect(VerbsTransport* rail, RailEndpoint endpoint, TimePoint deadline,
+                       Errc* code) {
+  const auto connected = co_await rail->connect(std::move(endpoint), deadline);
+  *code = connected.ok() ? Errc::kUnset : connected.error().code();
 }
+Task<void> close_it_now(VerbsTransport* rail) { co_await rail->close(); }
+Task<void> end_session(VerbsRailDoor* door) { co_await door->drop_session(kSession); }
 
 BOOST_AUTO_TEST_SUITE(verbs_faults)
 
@@ -100,6 +101,74 @@ BOOST_AUTO_TEST_CASE(nothing_ends_while_the_device_refuses_to_destroy) {
   rig.machine.errors.clear();
   rig.run_until([&closed] { return closed; });
   BOOST_TEST(sink.count(Errc::kFlushed) == 4);
+  close_rail(rig, std::move(rail));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_never_destroyed_holds_up_neither_connect_nor_close) {
+  VerbsRig rig;
+  rig.keeps_for_ever = true;
+  auto rail = rig.make_rail();
+  // Its own end fails, with queue pairs there.
+  rig.machine.errors = {{"modify_qp:3", EINVAL}, {"destroy_qp", EIO}};
+  const std::size_t before = kept_pairs();
+  Errc code = Errc::kUnset;
+  rig.run(try_connect(rail.get(), rig.endpoint, rig.soon(), &code));
+  BOOST_TEST((code == Errc::kRailFailed));
+  BOOST_TEST(kept_pairs() == before + 2);
+  rig.run(close_it_now(rail.get()));
+  rail.reset();
+  rig.machine.errors.erase("modify_qp:3");
+  auto second = rig.connected();
+  rig.run(close_it_now(second.get()));
+  second.reset();
+  BOOST_TEST(kept_pairs() >= before + 4);
+}
+
+BOOST_AUTO_TEST_CASE(what_the_holder_refuses_is_not_the_paths_fault) {
+  VerbsRig rig;
+  auto rail = rig.connected();
+  Errc lost = Errc::kUnset;
+  rail->when_lost([&lost](const Error& why) { lost = why.code(); });
+  OutcomeSink sink(rig.context.get_executor());
+  rail->post(kRead, rig.slices(0, kKi, kKi), sink);
+  rig.run(end_session(rig.door.get()));
+  rig.machine.fail_one(*rig.asking()[0], IBV_WC_REM_ACCESS_ERR);
+  rig.run_until([&lost] { return lost != Errc::kUnset; });
+  BOOST_TEST((lost == Errc::kRefused));
+  // A slice that comes too late may go to another rail all the same.
+  OutcomeSink late(rig.context.get_executor());
+  rail->post(kRead, rig.slices(0, kKi, kKi), late);
+  rig.run(late.outcomes(1));
+  BOOST_TEST(late.count(Errc::kRailFailed) == 1);
+  close_rail(rig, std::move(rail));
+}
+
+BOOST_AUTO_TEST_CASE(a_slice_is_posted_again_so_often_and_no_more) {
+  VerbsOptions options;
+  options.channels = 1;
+  VerbsRig rig(std::move(options));
+  auto rail = rig.connected();
+  OutcomeSink innocent(rig.context.get_executor());
+  rail->post(kRead, rig.slices(0, kKi, kKi), innocent);
+  int fences = 0;
+  std::uint32_t psn = rig.asking()[0]->attributes.sq_psn;
+  while (innocent.total() == 0) {
+    OutcomeSink given_up(rig.context.get_executor());
+    rail->post(kRead, rig.slices(8 * kKi, 9 * kKi, kKi), given_up);
+    Errc code = Errc::kBusy;
+    rig.run(fence(rail.get(), &given_up, rig.soon(), &code));
+    BOOST_TEST_REQUIRE((code == Errc::kUnset));
+    ++fences;
+    rig.run_until([&] { return innocent.total() > 0 || rig.posted() == 1; });
+    if (innocent.total() > 0) break;
+    // Each queue pair counts its packets from another number.
+    BOOST_TEST(rig.asking()[0]->attributes.sq_psn != psn);
+    psn = rig.asking()[0]->attributes.sq_psn;
+    BOOST_TEST_REQUIRE(fences < 20);
+  }
+  BOOST_TEST(fences == 9);
+  BOOST_TEST(innocent.count(Errc::kFlushed) == 1);
+  BOOST_TEST(rail->usable());
   close_rail(rig, std::move(rail));
 }
 

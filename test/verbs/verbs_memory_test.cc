@@ -101,6 +101,26 @@ BOOST_AUTO_TEST_CASE(each_piece_of_what_is_served_has_a_key_of_its_own) {
   close_rail(rig, std::move(rail));
 }
 
+BOOST_AUTO_TEST_CASE(a_device_whose_reads_do_not_land_in_enough_pieces_is_refused) {
+  const auto opened = [](int segments, std::uint64_t max_region_bytes) {
+    ScriptedVerbs machine;
+    machine.add_device("a", 1).attributes.max_sge_rd = segments;
+    asio::io_context context;
+    Executor executor("test", context);
+    VerbsOptions options;
+    options.device = "a";
+    options.max_region_bytes = max_region_bytes;
+    auto port = VerbsPort::open(machine.api(), executor, options);
+    if (port.ok()) return Errc::kUnset;
+    BOOST_TEST(machine.alive() == 0);
+    return port.error().code();
+  };
+  BOOST_TEST((opened(0, 0) == Errc::kInvalidArgument));
+  BOOST_TEST((opened(1, 0) == Errc::kUnset));
+  BOOST_TEST((opened(1, kPiece) == Errc::kInvalidArgument));
+  BOOST_TEST((opened(2, kPiece) == Errc::kUnset));
+}
+
 BOOST_AUTO_TEST_CASE(registering_everywhere_is_all_or_nothing) {
   VerbsRig rig;
   const MemoryRegistrars registrars = {rig.port->memory(), nullptr};

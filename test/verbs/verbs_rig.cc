@@ -134,4 +134,11 @@ void close_rail(VerbsRig& rig, std::unique_ptr<VerbsTransport> rail) {
   BOOST_TEST(rig.port->requests().size() == 0);
 }
 
+void run_device_until(VerbsRig& rig, const OutcomeSink& sink, std::size_t count) {
+  rig.run_until([&] {
+    rig.machine.run_all();
+    return sink.total() >= count;
+  });
+}
+
 }  // namespace corail::test

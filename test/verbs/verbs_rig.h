@@ -76,4 +76,7 @@ struct VerbsRig {
 /// Closes the rail, and checks that it leaves nothing behind.
 void close_rail(VerbsRig& rig, std::unique_ptr<VerbsTransport> rail);
 
+/// Executes whatever is posted, until the sink has so many outcomes.
+void run_device_until(VerbsRig& rig, const OutcomeSink& sink, std::size_t count);
+
 }  // namespace corail::test

@@ -34,7 +34,7 @@ struct VerbsChannel {
   std::uint64_t bytes = 0;  // posted
   ChannelFault fault = ChannelFault::kNone;
   bool rebuilding = false;
-  TimePoint built{};  // when the queue pair was made
+  TimePoint built{};  // when the queue pair was ready
 };
 
 }  // namespace corail

@@ -9,22 +9,18 @@
 #include "engine/exec/shielded.h"
 #include "engine/exec/sleep.h"
 #include "engine/rail/rail_greeter.h"
+#include "engine/rail/verbs/kept_pairs.h"
 #include "engine/rail/verbs/transport_waiter.h"
 #include "engine/rail/verbs/verbs_path.h"
 
 namespace corail {
 namespace {
 
-/// The least time between two queue pairs of one channel: rebuilding cures no error of a program,
-/// so one that repeats must not become a storm.
-constexpr Duration kRebuildGap = std::chrono::milliseconds(100);
-/// How long the holder may take to answer a greeting. With kDrainTime less than kRailCloseTime,
+/// How long the holder may take to answer a greeting. With kDestroyTime less than kRailCloseTime,
 /// because close() waits for it.
 constexpr Duration kGreetTime = std::chrono::seconds(3);
 /// How long close() waits for flushes before it destroys the queue pairs all the same.
 constexpr Duration kDrainTime = std::chrono::seconds(1);
-/// How long to wait before a device that refused to destroy a queue pair is asked again.
-constexpr Duration kDestroyPause = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -43,7 +39,8 @@ Task<Result<void>> VerbsTransport::connect(RailEndpoint remote, TimePoint deadli
   if (opened.ok() && phase_ == Phase::kConnecting) {
     phase_ = Phase::kConnected;
   } else {
-    for (const auto& channel : channels_) co_await shielded(destroy(*channel));
+    const TimePoint give_up = clock_.now() + kDestroyTime;
+    for (const auto& channel : channels_) co_await shielded(destroy(*channel, give_up));
     if (phase_ == Phase::kConnecting) phase_ = Phase::kClosed;
     if (opened.ok()) opened = Error(Errc::kClosed, Stage::kConnect, "the rail was closed");
   }
@@ -62,23 +59,22 @@ Task<Result<void>> VerbsTransport::open_channels(TimePoint deadline) {
 }
 
 /// New queue pairs for these channels, and what the peer must know of them.
-Result<Greeting> VerbsTransport::offer(std::span<VerbsChannel* const> joined) {
-  auto greeting = port_->describe();
-  if (!greeting.ok()) return greeting;
-  greeting->generation = port_->next_generation();
-  greeting->first_channel = static_cast<std::uint8_t>(joined.front()->index);
+Result<LocalEnd> VerbsTransport::offer(std::span<VerbsChannel* const> joined) {
+  auto own = port_->describe();
+  if (!own.ok()) return own;
+  own->greeting.generation = port_->next_generation();
+  own->greeting.first_channel = static_cast<std::uint8_t>(joined.front()->index);
   for (VerbsChannel* const channel : joined) {
     auto pair = port_->make_pair(false);
     if (!pair.ok()) return std::move(pair).error();
     channel->pair = std::move(pair).value();
     channel->own_psn = port_->random_psn();
-    channel->built = clock_.now();
     GreetedPair greeted;
     greeted.number = channel->pair->number();
     greeted.psn = channel->own_psn;
-    greeting->pairs.push_back(greeted);
+    own->greeting.pairs.push_back(greeted);
   }
-  return greeting;
+  return own;
 }
 
 Task<Result<void>> VerbsTransport::join_peer(std::span<VerbsChannel* const> joined,
@@ -86,18 +82,21 @@ Task<Result<void>> VerbsTransport::join_peer(std::span<VerbsChannel* const> join
   const auto own = offer(joined);
   if (!own.ok()) co_return own.error();
   const TimePoint until = std::min(deadline, clock_.now() + kGreetTime);
-  auto words = co_await remote_.greeter->greet(encode(*own), until);
+  auto words = co_await remote_.greeter->greet(encode(own->greeting), until);
   if (!words.ok()) co_return std::move(words).error();
   const auto peer = decode_greeting(*words);
   if (!peer.ok()) co_return peer.error();
   // The holder's end answers by now, so that ours may send: both are ready.
   for (std::size_t i = 0; i < joined.size(); ++i) {
-    const auto path = path_between(*own, i, *peer, i, port_->gid_index(), port_->options().port);
+    const auto path =
+        path_between(own->greeting, i, *peer, i, own->gid_index, port_->options().port);
     if (!path.ok()) co_return path.error();
     auto ready = joined[i]->pair->answer(*path);
     if (ready.ok()) ready = joined[i]->pair->send(*path);
     if (!ready.ok()) co_return ready;
     joined[i]->fault = ChannelFault::kNone;
+    // From here on: what comes no faster than that to us comes no faster to the holder.
+    joined[i]->built = clock_.now();
   }
   co_return ok_result();
 }
@@ -114,7 +113,7 @@ void VerbsTransport::look_after_channels() {
 }
 
 Task<void> VerbsTransport::rebuild(VerbsChannel& channel) {
-  co_await destroy(channel);
+  co_await destroy(channel, clock_.now() + kDestroyTime);
   const TimePoint from = channel.built + kRebuildGap;
   if (clock_.now() < from) co_await pause(from - clock_.now());
   if (usable()) {
@@ -131,8 +130,10 @@ Task<void> VerbsTransport::rebuild(VerbsChannel& channel) {
   pump();
 }
 
-/// The device tells nothing more of what was posted on the channel, and touches none of it.
-Task<void> VerbsTransport::destroy(VerbsChannel& channel) {
+/// The device tells nothing more of what was posted on the channel, and touches none of it. A queue
+/// pair that it refuses to destroy until `give_up` is kept for ever; not while something is posted
+/// on it, because then nobody knows what the device still writes (I1).
+Task<void> VerbsTransport::destroy(VerbsChannel& channel, TimePoint give_up) {
   while (channel.pair != nullptr) {
     const auto destroyed = channel.pair->destroy();
     if (destroyed.ok()) {
@@ -143,6 +144,10 @@ Task<void> VerbsTransport::destroy(VerbsChannel& channel) {
     }
     log_limited("queue pair not destroyed", LogLevel::kError,
                 "{}; memory that it may touch is kept", destroyed.error().to_string());
+    if (channel.drained() && clock_.now() >= give_up) {
+      keep_for_ever(port_, std::move(channel.pair));
+      break;
+    }
     co_await pause(kDestroyPause);
   }
   for (const std::uint64_t left : channel.account.abandon()) {
@@ -170,13 +175,14 @@ Task<void> VerbsTransport::close() {
   }
   deliver();
   co_await shielded(wait_until_drained(clock_.now() + kDrainTime));
+  const TimePoint give_up = clock_.now() + kDestroyTime;
   for (const auto& channel : channels_) {
-    if (!channel->rebuilding) co_await shielded(destroy(*channel));
+    if (!channel->rebuilding) co_await shielded(destroy(*channel, give_up));
   }
   deliver();
   co_await shielded(scope_.join());
   // Those that were being rebuilt when this began.
-  for (const auto& channel : channels_) co_await shielded(destroy(*channel));
+  for (const auto& channel : channels_) co_await shielded(destroy(*channel, give_up));
   deliver();
   co_await shielded(scope_.join());
   phase_ = Phase::kClosed;

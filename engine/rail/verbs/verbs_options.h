@@ -1,15 +1,21 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "engine/base/clock.h"
 #include "engine/verbs/path_settings.h"
 
 namespace corail {
 
 /// Completions that a port may have under way over all of its rails; the device's limit cuts it.
 inline constexpr std::uint32_t kPortCompletions = 16'384;
+
+/// The least time between two queue pairs of one channel, at either end: rebuilding cures no error
+/// of a program, so one that repeats must not become a storm.
+inline constexpr Duration kRebuildGap = std::chrono::milliseconds(100);
 
 /// What the rails of one port are like. A value.
 struct VerbsOptions {

@@ -23,6 +23,20 @@ std::atomic<std::uint64_t> ports_made{0};
 /// Generations of all ports: they only have to grow.
 std::atomic<std::uint64_t> generations_made{0};
 
+/// A READ lands in local memory, and over the border of two registrations in two pieces of it.
+Result<void> check_segments(const DeviceLimits& limits, const VerbsOptions& options) {
+  const std::uint32_t least = options.max_region_bytes == 0 ? 1 : 2;
+  if (limits.max_segments >= least) return ok_result();
+  return Error(
+      Errc::kInvalidArgument, Stage::kSetup,
+      fmt::format("a READ on {} may land in {} pieces of memory (max_sge, max_sge_rd), but "
+                  "{} are needed{}",
+                  options.device, limits.max_segments, least,
+                  least == 1 ? "; use tcp rails over its interface"
+                             : " where memory is registered in pieces; leave out the "
+                               "longest registration"));
+}
+
 }  // namespace
 
 Result<std::shared_ptr<VerbsPort>> VerbsPort::open(const VerbsApi& api, Executor& executor,
@@ -35,16 +49,19 @@ Result<std::shared_ptr<VerbsPort>> VerbsPort::open(const VerbsApi& api, Executor
   if (!gids.ok()) return gids.error();
   const std::string name = fmt::format("{}:{}", options.device, options.port);
   const auto gid = choose_gid(*gids, facts->link, options.gid, name);
-  if (!gid.ok()) return gid.error();
+  // The addresses of an interface that is down come when it comes up.
+  if (!gid.ok() && (facts->active || options.gid)) return gid.error();
+  const auto suits = check_segments((*device)->limits(), options);
+  if (!suits.ok()) return suits.error();
   auto pd = ProtectionDomain::make(*device);
   if (!pd.ok()) return std::move(pd).error();
   auto completions = CompletionQueue::make(*device, kPortCompletions);
   if (!completions.ok()) return std::move(completions).error();
   auto events = DeviceEvents::make(*device);
   if (!events.ok()) return std::move(events).error();
-  return std::shared_ptr<VerbsPort>(new VerbsPort(executor, std::move(options), *device, *pd,
-                                                  std::move(completions).value(),
-                                                  std::move(events).value(), *gid, *facts));
+  return std::shared_ptr<VerbsPort>(
+      new VerbsPort(executor, std::move(options), *device, *pd, std::move(completions).value(),
+                    std::move(events).value(), gid.ok() ? *gid : GidEntry(), *facts));
 }
 
 VerbsPort::VerbsPort(Executor& executor, VerbsOptions options, std::shared_ptr<const Device> device,
@@ -70,6 +87,7 @@ VerbsPort::VerbsPort(Executor& executor, VerbsOptions options, std::shared_ptr<c
       self_(std::make_shared<VerbsPort*>(this)),
       events_(std::in_place, executor.context(), completions_->descriptor()),
       device_descriptor_(std::in_place, executor.context(), device_events_->descriptor()) {
+  health_->event(facts.active);
   executor_.add_poller(*this);
   wait_for_device();
 }
@@ -89,7 +107,7 @@ void VerbsPort::shut() {
   device_descriptor_.reset();
 }
 
-Result<Greeting> VerbsPort::describe() const {
+Result<LocalEnd> VerbsPort::describe() {
   if (broken_) return *broken_;
   const auto facts = device_->port(options_.port);
   if (!facts.ok()) return facts.error();
@@ -97,7 +115,15 @@ Result<Greeting> VerbsPort::describe() const {
     return Error(Errc::kConnectFailed, Stage::kConnect,
                  fmt::format("the port {} is down; check its cable and its interface", name_));
   }
-  Greeting greeting;
+  const auto gids = device_->gids(options_.port);
+  if (!gids.ok()) return gids.error();
+  const auto gid = choose_gid(*gids, facts->link, options_.gid, name_);
+  if (!gid.ok()) return gid.error();
+  gid_ = *gid;
+  address_ = gid_text(gid_, *facts);
+  LocalEnd own;
+  own.gid_index = gid_.index;
+  Greeting& greeting = own.greeting;
   greeting.rail = id_;
   greeting.link = facts->link;
   greeting.mtu_bytes = facts->mtu_bytes;
@@ -105,7 +131,7 @@ Result<Greeting> VerbsPort::describe() const {
   greeting.gid = gid_.gid;
   greeting.reads_sent = sizes_.reads_sent;
   greeting.reads_answered = sizes_.reads_answered;
-  return greeting;
+  return own;
 }
 
 std::uint64_t VerbsPort::next_generation() noexcept { return ++generations_made; }
@@ -208,16 +234,19 @@ void VerbsPort::wait_for_device() {
 }
 
 void VerbsPort::take_device_events() {
-  for (int taken = 0; taken < kMaxDeviceEvents; ++taken) {
+  for (int taken = 0; taken < kMaxDeviceEvents && !broken_; ++taken) {
     const auto event = device_events_->take();
     if (!event) break;
     const bool active = event->kind == DeviceEventKind::kPortActive;
     switch (event->kind) {
       case DeviceEventKind::kPortActive:
       case DeviceEventKind::kPortDown:
-        // A device tells each of its users of all ports. One that is broken has no active ones.
-        if (event->port != options_.port || broken_) break;
+        // A device tells each of its users of all ports.
+        if (event->port != options_.port) break;
         if (health_->event(active)) log(LogLevel::kWarning, "{}: {}", name_, event->what);
+        break;
+      case DeviceEventKind::kGidChange:
+        if (event->port == options_.port) gids_changed();
         break;
       case DeviceEventKind::kFatal:
         broken(Error(Errc::kRailFailed, Stage::kWait,
@@ -231,8 +260,22 @@ void VerbsPort::take_device_events() {
         break;
     }
   }
-  // What was called may have shut the port.
-  if (device_descriptor_) wait_for_device();
+  // What was called may have shut the port. The descriptor of a device that is gone stays readable.
+  if (device_descriptor_ && !broken_) wait_for_device();
+}
+
+/// Rails whose packets carry a GID that the port has lost wait for answers that go elsewhere; they
+/// are rebuilt with one that it has. Another address beside theirs is no reason to.
+void VerbsPort::gids_changed() {
+  const auto gids = device_->gids(options_.port);
+  if (!gids.ok() || !health_->active()) return;
+  const bool has = std::any_of(gids->begin(), gids->end(), [this](const GidEntry& entry) {
+    return entry.index == gid_.index && entry.gid == gid_.gid;
+  });
+  if (has) return;
+  log(LogLevel::kWarning, "{} has lost its address {}; its rails are rebuilt", name_, address_);
+  health_->event(false);
+  health_->event(true);
 }
 
 void VerbsPort::broken(const Error& why) noexcept {

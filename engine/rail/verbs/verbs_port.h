@@ -26,6 +26,13 @@
 
 namespace corail {
 
+/// What a port is now: what it says to the other end, and where the GID in it is found here. A
+/// value.
+struct LocalEnd {
+  Greeting greeting;  // without queue pairs
+  std::uint32_t gid_index = 0;
+};
+
 /// What all verbs rails and the door of one local port share: the device, its completion queue and
 /// the table of what is posted. Polled by the port's executor.
 ///
@@ -50,16 +57,19 @@ class VerbsPort final : private Poller {
   asio::any_io_executor asio_executor() { return executor_.asio_executor(); }
   const VerbsOptions& options() const noexcept { return options_; }
   const std::string& name() const noexcept { return name_; }        // "rxe0:1"
-  const std::string& address() const noexcept { return address_; }  // its GID or LID, for people
+  const std::string& address() const noexcept { return address_; }  // as last described, for people
   const std::shared_ptr<VerbsMemory>& memory() const noexcept { return memory_; }
-  std::uint32_t gid_index() const noexcept { return gid_.index; }
   /// What the device has told of the port.
   const std::shared_ptr<PortHealth>& health() const noexcept { return health_; }
   const QueueSizes& sizes() const noexcept { return sizes_; }
   std::uint64_t max_slice_bytes() const noexcept { return max_slice_bytes_; }
 
-  /// A greeting without queue pairs: what this port is now. Fails where it is down.
-  Result<Greeting> describe() const;
+  /// Why the device is of no use any more; nothing: it is.
+  const std::optional<Error>& fault() const noexcept { return broken_; }
+
+  /// Asks the device anew, because GIDs come and go with a network interface's addresses. Fails
+  /// where the port is down.
+  Result<LocalEnd> describe();
   /// Larger than every number that was given out before, by this port or another.
   std::uint64_t next_generation() noexcept;
   std::uint32_t random_psn() { return static_cast<std::uint32_t>(random_.next() >> 40); }
@@ -97,6 +107,7 @@ class VerbsPort final : private Poller {
 
   void wait_for_device();
   void take_device_events();
+  void gids_changed();
   std::size_t take_batch() noexcept;
   void broken(const Error& why) noexcept;
 
@@ -106,10 +117,10 @@ class VerbsPort final : private Poller {
   const std::shared_ptr<const ProtectionDomain> pd_;
   const std::unique_ptr<CompletionQueue> completions_;
   const std::unique_ptr<const DeviceEvents> device_events_;
-  const GidEntry gid_;
+  GidEntry gid_;  // as last described
   const std::uint64_t id_;
   const std::string name_;
-  const std::string address_;
+  std::string address_;
   const QueueSizes sizes_;
   const std::uint64_t max_slice_bytes_;
   const std::shared_ptr<VerbsMemory> memory_;

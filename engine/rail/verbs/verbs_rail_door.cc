@@ -2,33 +2,35 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "engine/base/check.h"
 #include "engine/base/log.h"
 #include "engine/exec/shielded.h"
 #include "engine/exec/sleep.h"
+#include "engine/rail/verbs/kept_pairs.h"
 #include "engine/rail/verbs/verbs_path.h"
 
 namespace corail {
 namespace {
 
-/// How long to wait before a device that refused to destroy a queue pair is asked again.
-constexpr Duration kServedPairPause = std::chrono::milliseconds(100);
+/// Where the queue pair that answers the greeting's so manieth is kept.
+std::pair<std::uint64_t, std::uint32_t> key_of(const Greeting& asked, std::size_t index) noexcept {
+  return {asked.rail, asked.first_channel + static_cast<std::uint32_t>(index)};
+}
 
 }  // namespace
 
 VerbsRailDoor::VerbsRailDoor(std::shared_ptr<VerbsPort> port, Clock& clock)
-    : port_(std::move(port)),
-      clock_(clock),
-      executor_(port_->asio_executor()),
-      destroyed_(executor_) {}
+    : port_(std::move(port)), clock_(clock), executor_(port_->asio_executor()), ended_(executor_) {}
 
 VerbsRailDoor::~VerbsRailDoor() {
   CORAIL_CHECK(sessions_.empty(), "a door was destroyed without an awaited close()");
 }
 
 Result<void> VerbsRailDoor::open() {
-  const auto described = port_->describe();
-  if (!described.ok()) return described.error();
+  // A port that is down may come up; greetings are refused until then.
+  if (port_->fault()) return *port_->fault();
   return ok_result();
 }
 
@@ -44,46 +46,89 @@ RailEndpoint VerbsRailDoor::admit_session(SessionId session, ChannelToken token,
 }
 
 Task<Result<std::string>> VerbsRailDoor::greet(SessionId session, std::string words) {
-  const auto asked = decode_greeting(words);
+  auto asked = decode_greeting(words);
   if (!asked.ok()) co_return asked.error();
-  const auto found = sessions_.find(session);
-  if (found == sessions_.end()) {
-    co_return Error(Errc::kRefused, Stage::kConnect, "the session that the rail is of has ended");
-  }
-  // What a later generation replaces goes first, so that a rail never has more than it may.
-  std::vector<std::unique_ptr<QueuePair>> replaced;
-  for (std::size_t i = 0; i < asked->pairs.size(); ++i) {
-    const auto key = std::pair(asked->rail, asked->first_channel + static_cast<std::uint32_t>(i));
-    const auto old = found->second.find(key);
-    if (old == found->second.end()) continue;
-    if (old->second.generation >= asked->generation) {
-      co_return Error(Errc::kRefused, Stage::kConnect,
-                      "a later generation of the rail is connected already");
-    }
-    replaced.push_back(std::move(old->second.pair));
-    found->second.erase(old);
-  }
-  co_await shielded(destroy(std::move(replaced)));
-  const auto still = sessions_.find(session);
-  if (still == sessions_.end()) {
-    co_return Error(Errc::kRefused, Stage::kConnect, "the session that the rail is of has ended");
-  }
-  co_return answer(still->second, *asked);
+  Greeting greeting = std::move(asked).value();
+  ++under_way_;
+  auto answered = co_await shielded(replace(session, std::move(greeting)));
+  --under_way_;
+  ended_.notify();
+  co_return answered;
 }
 
-Result<std::string> VerbsRailDoor::answer(Pairs& pairs, const Greeting& asked) {
-  if (pairs.size() + asked.pairs.size() > kMaxSessionPairs) {
-    return Error(Errc::kBusy, Stage::kConnect,
-                 fmt::format("a session may have {} queue pairs on {}; ask for fewer channels per "
-                             "rail",
-                             kMaxSessionPairs, port_->name()));
+/// What an earlier generation has goes first, so that a rail never has more than it may. While that
+/// goes on others may come, so that everything is looked at again.
+Task<Result<std::string>> VerbsRailDoor::replace(SessionId session, Greeting asked) {
+  for (;;) {
+    const auto found = sessions_.find(session);
+    if (found == sessions_.end()) {
+      co_return Error(Errc::kRefused, Stage::kConnect, "the session that the rail is of has ended");
+    }
+    auto allowed = check_allowed(found->second, asked);
+    if (!allowed.ok()) co_return std::move(allowed).error();
+    const TimePoint from = may_build_at(found->second, asked);
+    if (clock_.now() < from) {
+      co_await pause_until(from);
+      continue;
+    }
+    std::vector<std::unique_ptr<QueuePair>> leftover;
+    for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
+      const auto old = found->second.find(key_of(asked, i));
+      const bool has = old != found->second.end() && old->second.pair != nullptr;
+      if (has) leftover.push_back(std::move(old->second.pair));
+    }
+    if (!leftover.empty()) {
+      co_await destroy(std::move(leftover));
+      continue;
+    }
+    auto answered = answer(found->second, asked, leftover);
+    co_await destroy(std::move(leftover));
+    co_return answered;
   }
-  auto own = port_->describe();
-  if (!own.ok()) return own.error();
-  own->rail = asked.rail;
-  own->generation = asked.generation;
-  own->first_channel = asked.first_channel;
-  std::vector<std::unique_ptr<QueuePair>> made;
+}
+
+/// Nothing is taken from a rail whose greeting is refused.
+Result<void> VerbsRailDoor::check_allowed(const Pairs& pairs, const Greeting& asked) const {
+  std::size_t added = 0;
+  for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
+    const auto old = pairs.find(key_of(asked, i));
+    if (old == pairs.end()) {
+      ++added;
+    } else if (old->second.generation >= asked.generation) {
+      return Error(Errc::kRefused, Stage::kConnect,
+                   "a later generation of the rail is connected already");
+    }
+  }
+  if (pairs.size() + added <= kMaxSessionPairs) return ok_result();
+  return Error(Errc::kBusy, Stage::kConnect,
+               fmt::format("a session may have {} queue pairs on {}; ask for fewer channels per "
+                           "rail",
+                           kMaxSessionPairs, port_->name()));
+}
+
+/// Waited for and not refused, because the requester keeps to the gap by a clock of its own.
+TimePoint VerbsRailDoor::may_build_at(const Pairs& pairs, const Greeting& asked) const {
+  TimePoint at{};
+  for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
+    const auto old = pairs.find(key_of(asked, i));
+    if (old != pairs.end()) at = std::max(at, old->second.built + kRebuildGap);
+  }
+  return at;
+}
+
+/// Builds them all, or fails and leaves in `made` what has to be destroyed.
+Result<std::string> VerbsRailDoor::answer(Pairs& pairs, const Greeting& asked,
+                                          std::vector<std::unique_ptr<QueuePair>>& made) {
+  // Also a try that fails counts: it costs the device as much.
+  for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
+    pairs[key_of(asked, i)].built = clock_.now();
+  }
+  auto described = port_->describe();
+  if (!described.ok()) return described.error();
+  Greeting own = std::move(described->greeting);
+  own.rail = asked.rail;
+  own.generation = asked.generation;
+  own.first_channel = asked.first_channel;
   for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
     auto pair = port_->make_pair(true);
     if (!pair.ok()) return std::move(pair).error();
@@ -91,46 +136,59 @@ Result<std::string> VerbsRailDoor::answer(Pairs& pairs, const Greeting& asked) {
     GreetedPair greeted;
     greeted.number = made.back()->number();
     greeted.psn = port_->random_psn();
-    own->pairs.push_back(greeted);
-    const auto path = path_between(*own, i, asked, i, port_->gid_index(), port_->options().port);
+    own.pairs.push_back(greeted);
+    const auto path = path_between(own, i, asked, i, described->gid_index, port_->options().port);
     if (!path.ok()) return path.error();
     // It only answers, so ready to receive is where it stays.
     const auto ready = made.back()->answer(*path);
     if (!ready.ok()) return ready.error();
   }
   for (std::size_t i = 0; i < made.size(); ++i) {
-    Served& served =
-        pairs[std::pair(asked.rail, asked.first_channel + static_cast<std::uint32_t>(i))];
+    Served& served = pairs[key_of(asked, i)];
     served.generation = asked.generation;
     served.pair = std::move(made[i]);
   }
-  return encode(*own);
+  made.clear();
+  return encode(own);
 }
 
 /// Nothing reads through them any more when this returns.
 Task<void> VerbsRailDoor::destroy(std::vector<std::unique_ptr<QueuePair>> pairs) {
-  ++destroying_;
-  for (const auto& pair : pairs) {
+  const TimePoint give_up = clock_.now() + kDestroyTime;
+  for (auto& pair : pairs) {
     auto gone = pair->destroy();
     while (!gone.ok()) {
       log_limited("served queue pair not destroyed", LogLevel::kError, "{}",
                   gone.error().to_string());
-      const auto timer = clock_.make_timer(executor_);
-      co_await sleep_until(*timer, clock_.now() + kServedPairPause);
+      if (clock_.now() >= give_up) {
+        // In ERR it answers nobody; a device that is gone answers nobody either.
+        [[maybe_unused]] const auto failed = pair->fail();
+        keep_for_ever(port_, std::move(pair));
+        break;
+      }
+      co_await pause_until(clock_.now() + kDestroyPause);
       gone = pair->destroy();
     }
   }
-  --destroying_;
-  destroyed_.notify();
+}
+
+Task<void> VerbsRailDoor::pause_until(TimePoint when) {
+  const auto timer = clock_.make_timer(executor_);
+  co_await sleep_until(*timer, when);
 }
 
 Task<void> VerbsRailDoor::drop_session(SessionId session) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) co_return;
   std::vector<std::unique_ptr<QueuePair>> pairs;
-  for (auto& [key, served] : found->second) pairs.push_back(std::move(served.pair));
+  for (auto& [key, served] : found->second) {
+    if (served.pair != nullptr) pairs.push_back(std::move(served.pair));
+  }
   sessions_.erase(found);
+  ++under_way_;
   co_await shielded(destroy(std::move(pairs)));
+  --under_way_;
+  ended_.notify();
 }
 
 Task<void> VerbsRailDoor::close() {
@@ -138,12 +196,14 @@ Task<void> VerbsRailDoor::close() {
     const SessionId next = sessions_.begin()->first;
     co_await shielded(drop_session(next));
   }
-  while (destroying_ > 0) co_await shielded(destroyed_.wait());
+  while (under_way_ > 0) co_await shielded(ended_.wait());
 }
 
 std::size_t VerbsRailDoor::pairs() const noexcept {
   std::size_t count = 0;
-  for (const auto& [session, pairs] : sessions_) count += pairs.size();
+  for (const auto& [session, pairs] : sessions_) {
+    for (const auto& [key, served] : pairs) count += served.pair != nullptr ? 1 : 0;
+  }
   return count;
 }
 

@@ -28,7 +28,9 @@ inline constexpr std::size_t kMaxSessionPairs = 64;
 /// confirmation.
 ///
 /// Ownership and thread as RailDoor says. A rail has one queue pair for each of its channels; a
-/// greeting of a later generation replaces them, one of an earlier is refused.
+/// greeting of a later generation replaces them, no sooner than kRebuildGap after they were built,
+/// one of an earlier is refused whole. A queue pair that the device will not destroy takes no
+/// requests any more, and is kept for ever.
 class VerbsRailDoor final : public RailDoor {
  public:
   VerbsRailDoor(std::shared_ptr<VerbsPort> port, Clock& clock);
@@ -48,20 +50,26 @@ class VerbsRailDoor final : public RailDoor {
  private:
   struct Served {
     std::uint64_t generation = 0;
-    std::unique_ptr<QueuePair> pair;
+    std::unique_ptr<QueuePair> pair;  // none: it could not be built
+    TimePoint built{};                // or tried to
   };
   /// By the requester's rail and the channel in it.
   using Pairs = std::map<std::pair<std::uint64_t, std::uint32_t>, Served>;
 
-  Result<std::string> answer(Pairs& pairs, const Greeting& asked);
+  Task<Result<std::string>> replace(SessionId session, Greeting asked);
+  Result<void> check_allowed(const Pairs& pairs, const Greeting& asked) const;
+  TimePoint may_build_at(const Pairs& pairs, const Greeting& asked) const;
+  Result<std::string> answer(Pairs& pairs, const Greeting& asked,
+                             std::vector<std::unique_ptr<QueuePair>>& made);
   Task<void> destroy(std::vector<std::unique_ptr<QueuePair>> pairs);
+  Task<void> pause_until(TimePoint when);
 
   const std::shared_ptr<VerbsPort> port_;
   Clock& clock_;
   const asio::any_io_executor executor_;
   std::map<SessionId, Pairs> sessions_;
-  std::size_t destroying_ = 0;
-  Event destroyed_;
+  std::size_t under_way_ = 0;  // greetings and drops
+  Event ended_;
 };
 
 }  // namespace corail

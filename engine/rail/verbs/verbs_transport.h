@@ -81,10 +81,10 @@ class VerbsTransport final : public Transport, private CompletionOwner {
   // Channels: verbs_channels.cc.
   Task<Result<void>> open_channels(TimePoint deadline);
   Task<Result<void>> join_peer(std::span<VerbsChannel* const> joined, TimePoint deadline);
-  Result<Greeting> offer(std::span<VerbsChannel* const> joined);
+  Result<LocalEnd> offer(std::span<VerbsChannel* const> joined);
   void look_after_channels();
   Task<void> rebuild(VerbsChannel& channel);
-  Task<void> destroy(VerbsChannel& channel);
+  Task<void> destroy(VerbsChannel& channel, TimePoint give_up);
   Task<void> wait_until_drained(TimePoint deadline);
   Task<void> pause(Duration time);
 
