@@ -29,8 +29,9 @@ namespace corail {
 /// flushed every request of theirs, and builds them anew; slices of other sinks that it flushed are
 /// posted again here and nobody hears of it. A request that the device or the peer refuses costs
 /// its queue pair as well: it alone fails, the pair is rebuilt, no faster than once in
-/// kRebuildGap. Only what the path fails, or what is flushed although nobody here gave it up, loses
-/// the rail.
+/// kRebuildGap. Only what the path fails, what is flushed although nobody here gave it up, and
+/// a queue pair that cannot be built anew lose the rail. A queue pair that nothing is posted on and
+/// that the device will not destroy is kept for ever.
 ///
 /// Ownership, thread and closing as Transport says; the clock must outlive it, too. One call of
 /// close() at a time.
