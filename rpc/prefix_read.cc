@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "engine/base/checksum.h"
@@ -119,8 +120,11 @@ Task<Result<void>> PrefixRead::read() {
   request.read = lease_.read();
   request.plan = plan_;
   request.chunks = chunks_;
-  for (const auto& rail : context_.rails.rails()) request.rails.push_back(rail.get());
-  request.region_keys = keys_of_rails(context_.rails, lease_.regions());
+  for (const auto& rail : context_.rails.rails()) {
+    const std::size_t port = context_.rails.remote_of(request.rails.size());
+    request.rails.push_back(rail.get());
+    request.region_keys.push_back(keys_of_port(lease_.regions(), port));
+  }
   request.max_slice_bytes = max_slice_bytes();
   request.shares_lease = epoch_.has_value();
   if (epoch_) request.epoch = *epoch_;

@@ -1,23 +1,21 @@
 #include "rpc/rail_keys.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace corail {
 
-std::vector<std::vector<std::uint64_t>> keys_of_rails(const RailSet& rails,
-                                                      const RegionTable& regions) {
-  const auto needs_keys = [](const auto& rail) { return rail->capabilities().needs_registration; };
-  std::vector<std::vector<std::uint64_t>> keys;
-  if (std::none_of(rails.rails().begin(), rails.rails().end(), needs_keys)) return keys;
-  keys.resize(rails.rails().size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!needs_keys(rails.rails()[i])) continue;
-    const std::size_t port = rails.remote_of(i);
-    for (const Region& region : regions.regions()) {
-      keys[i].push_back(port < region.keys.size() ? region.keys[port] : 0);
-    }
-  }
+std::vector<std::uint64_t> keys_of_port(const RegionTable& regions, std::size_t port) {
+  // How many keys a region has is the holder's word (I5).
+  const auto key_of = [port](const Region& region) {
+    return port < region.keys.size() ? region.keys[port] : std::uint64_t{0};
+  };
+  const auto all = regions.regions();
+  std::vector<std::uint64_t> keys;
+  const bool any = std::any_of(all.begin(), all.end(),
+                               [&](const Region& region) { return key_of(region) != 0; });
+  if (!any) return keys;
+  keys.reserve(all.size());
+  for (const Region& region : all) keys.push_back(key_of(region));
   return keys;
 }
 

@@ -41,6 +41,8 @@ class PoolState {
     ExtentAllocator space;
   };
 
+  using Slabs = std::vector<std::unique_ptr<OneSlab>>;
+
   explicit PoolState(SlabPoolOptions options) : options_(std::move(options)) {}
 
   Result<Piece> allocate(std::uint64_t bytes, std::int32_t numa_node);
@@ -63,14 +65,14 @@ class PoolState {
   std::optional<Piece> first_fit(std::int32_t node, std::uint64_t bytes);
   std::optional<Piece> carve(OneSlab& slab, std::uint64_t bytes);
   std::uint64_t room() const noexcept;
-  void unmap_empty_slabs(std::uint64_t bytes);
+  void evict_empty_slabs(std::uint64_t bytes, Slabs& evicted);
   Result<std::unique_ptr<OneSlab>> map_slab(const SlabOptions& wanted) const noexcept;
-  Result<SlabOptions> reserve(std::uint64_t bytes, std::int32_t node);
+  Result<SlabOptions> reserve(std::uint64_t bytes, std::int32_t node, Slabs& evicted);
 
   const SlabPoolOptions options_;
   mutable std::mutex mutex_;
   // At most capacity_bytes / slab_bytes, and one per node and rest.
-  std::vector<std::unique_ptr<OneSlab>> slabs_;
+  Slabs slabs_;
   std::uint64_t mapped_bytes_ = 0;  // slabs that are being mapped included
   std::uint64_t outstanding_bytes_ = 0;
   std::uint64_t quarantined_chunks_ = 0;
@@ -113,21 +115,23 @@ std::uint64_t PoolState::room() const noexcept {
   return options_.capacity_bytes - std::min(options_.capacity_bytes, mapped_bytes_);
 }
 
-void PoolState::unmap_empty_slabs(std::uint64_t bytes) {
+void PoolState::evict_empty_slabs(std::uint64_t bytes, Slabs& evicted) {
   for (auto it = slabs_.begin(); it != slabs_.end() && room() < bytes;) {
     if (!(*it)->empty()) {
       ++it;
       continue;
     }
-    mapped_bytes_ -= (*it)->slab->bytes();
+    evicted.push_back(std::move(*it));
+    mapped_bytes_ -= evicted.back()->slab->bytes();
     it = slabs_.erase(it);
   }
 }
 
 /// What to map for a chunk that no slab of the node has room for; counted as mapped already, so
-/// that whoever comes while it is being mapped does not exceed the capacity.
-Result<SlabOptions> PoolState::reserve(std::uint64_t bytes, std::int32_t node) {
-  if (room() < bytes) unmap_empty_slabs(bytes);
+/// that whoever comes while it is being mapped does not exceed the capacity. The caller destroys
+/// what had to be evicted for it.
+Result<SlabOptions> PoolState::reserve(std::uint64_t bytes, std::int32_t node, Slabs& evicted) {
+  if (room() < bytes) evict_empty_slabs(bytes, evicted);
   SlabOptions wanted;
   wanted.bytes = std::min(std::max(options_.slab_bytes, bytes), room());
   wanted.numa_node = node;
@@ -179,14 +183,18 @@ Result<PoolState::Piece> PoolState::allocate(std::uint64_t bytes, std::int32_t n
   const std::uint64_t rounded = align_up(bytes, kChunkAlignment);
   const std::int32_t node = placement(numa_node);
   SlabOptions wanted;
+  // Devices take as long to forget memory as to learn of it, and other threads need the lock to
+  // free what they hold: so it goes after the lock. It goes before anything is mapped in its place.
+  Slabs evicted;
   {
     const std::lock_guard lock(mutex_);
     const auto piece = first_fit(node, rounded);
     if (piece) return *piece;
-    auto reserved = reserve(rounded, node);
+    auto reserved = reserve(rounded, node, evicted);
     if (!reserved) return std::move(reserved).error();
     wanted = *reserved;
   }
+  evicted.clear();
   // Without the lock: the kernel may have to clear huge pages, and devices to pin them.
   auto mapped = map_slab(wanted);
   const std::lock_guard lock(mutex_);

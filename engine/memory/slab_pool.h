@@ -67,8 +67,9 @@ class SlabPool {
   /// unmapped where the capacity wants it. The node may be a remote hint of any value: it is a
   /// label of the chunk, and slabs exist for `numa_nodes` only (I5). Fails with kInvalidArgument
   /// for 0 bytes, kTooLarge for more than slab_bytes, kOutOfMemory when capacity_bytes are in use
-  /// or the kernel refuses. With huge pages a new slab takes as long as the kernel needs to clear
-  /// it; nobody else waits for that.
+  /// or the kernel refuses. A new slab takes as long as the kernel needs to clear huge pages and
+  /// devices to register it, an unmapped one as long as they need to forget it; nobody else waits
+  /// for that.
   Result<SlabChunk> allocate(std::uint64_t bytes, std::int32_t numa_node);
 
   /// Bytes of chunks that are alive, rounded up to pages; quarantined ones included.

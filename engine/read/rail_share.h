@@ -36,7 +36,7 @@ inline constexpr std::uint32_t kMaxRepostsPerSlice = 64;
 class RailShare final : public SliceSource {
  public:
   /// `region_keys` are the rail's, by index in the region table, for every region of the plan;
-  /// empty where keys do not exist. `verifier` is null when nothing is to be hashed. With
+  /// empty where the rail needs none. `verifier` is null when nothing is to be hashed. With
   /// `on_trial` the read's may_give_back must be set.
   RailShare(SharedRead& read, Rail& rail, bool on_trial, std::vector<std::uint64_t> region_keys,
             std::unique_ptr<BlockVerifier> verifier, Clock& clock, Duration fence_deadline);

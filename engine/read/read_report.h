@@ -34,8 +34,8 @@ struct RailReport {
   std::uint64_t bytes = 0;   // landed through this rail
   std::uint64_t reads = 0;   // slices posted on it
   std::uint64_t errors = 0;  // slices that it failed
-  /// Why it was skipped, being down when the read began, or did not see its end; empty: it took
-  /// part.
+  /// Why it was skipped, being down or without the holder's keys when the read began, or did not
+  /// see its end; empty: it took part.
   std::string down{};
 };
 

@@ -41,7 +41,8 @@ struct ReadRequest {
   std::vector<SlabChunk> chunks;  // by index in plan->chunks()
   std::vector<Rail*> rails;       // at least one; those that are not ready are skipped
   /// The holder's keys for each rail, because they are per port: by index in `rails`, then in the
-  /// region table. Empty where no rail needs keys, as is the vector of a rail that does not.
+  /// region table, 0 where there is none. Empty where no rail has keys, as is the vector of a rail
+  /// that has none. A rail that needs keys and lacks one of a region of the plan is skipped.
   std::vector<std::vector<std::uint64_t>> region_keys;
   std::uint64_t max_slice_bytes = 0;
   std::optional<BlockExpectation> expectation;  // none: nothing is hashed
@@ -87,6 +88,7 @@ class ReadSession {
   Result<void> check_keys() const;
   Result<void> check_copy() const;
   Result<void> choose_rails();
+  std::optional<std::string> lacks_key(std::size_t rail) const;
 
   Task<Result<void>> attempt(ReadReport& report);
   void build_shares();

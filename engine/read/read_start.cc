@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/read/read_session.h"
 
@@ -49,22 +51,44 @@ Result<void> ReadSession::check_keys() const {
                            keys.size(), request_.rails.size(), regions));
 }
 
+/// Why a rail that is ready cannot ask the holder for what the plan needs; nothing where it can.
+std::optional<std::string> ReadSession::lacks_key(std::size_t rail) const {
+  // Only devices need registered memory, and all that they ask for is under a key.
+  if (!request_.rails[rail]->capabilities().needs_registration) return std::nullopt;
+  const std::vector<std::uint64_t> none;
+  const auto& keys = request_.region_keys.empty() ? none : request_.region_keys[rail];
+  for (const BlockPlan::Span& span : request_.plan->spans()) {
+    if (span.region < keys.size() && keys[span.region] != 0) continue;
+    return fmt::format(
+        "the holder told no key for its memory region {} on this rail; check that its port is "
+        "open and knows the memory",
+        span.region_id.value());
+  }
+  return std::nullopt;
+}
+
 Result<void> ReadSession::choose_rails() {
   std::string reasons;
-  for (const Rail* rail : request_.rails) {
-    RailStatus status = rail->status();
-    skipped_.emplace_back();
+  Errc code = Errc::kProtocol;
+  for (std::size_t i = 0; i < request_.rails.size(); ++i) {
+    const Rail& rail = *request_.rails[i];
+    RailStatus status = rail.status();
     on_trial_.push_back(status.breaker == BreakerState::kHalfOpen);
-    if (status.state == RailState::kReady) continue;
+    if (status.state == RailState::kReady) {
+      skipped_.push_back(lacks_key(i));
+      if (skipped_.back()) reasons += fmt::format("; {}: {}", rail.name(), *skipped_.back());
+      continue;
+    }
+    code = Errc::kConnectionLost;
     reasons +=
-        fmt::format("; {}: {} (breaker {})", rail->name(), status.why, to_string(status.breaker));
-    skipped_.back() = std::move(status.why);
+        fmt::format("; {}: {} (breaker {})", rail.name(), status.why, to_string(status.breaker));
+    skipped_.emplace_back(std::move(status.why));
   }
   const bool any = std::any_of(skipped_.begin(), skipped_.end(),
                                [](const auto& why) { return !why.has_value(); });
   if (any) return ok_result();
   return Error(
-      Errc::kConnectionLost, Stage::kSubmit,
+      code, Stage::kSubmit,
       fmt::format("none of the {} rails to the holder is ready{}", skipped_.size(), reasons));
 }
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <functional>
+#include <future>
 #include <memory>
 #include <utility>
 
@@ -36,6 +39,7 @@ class FakeDevice final : public MemoryRegistrar {
   std::uint64_t total = 0;    // their bytes
   std::atomic<int> known{0};
   std::atomic<bool> refuse{false};
+  std::function<void()> when_forgetting;
   std::atomic<MemoryUse> last_use{MemoryUse::kLanding};
 
  private:
@@ -45,6 +49,7 @@ class FakeDevice final : public MemoryRegistrar {
     ~Registration() override {
       bytes_.front() = bytes_.back() = std::byte{1};
       --device_.known;
+      if (device_.when_forgetting) device_.when_forgetting();
     }
     std::uint64_t key() const noexcept override { return device_.key_; }
 
@@ -144,6 +149,27 @@ BOOST_AUTO_TEST_CASE(every_slab_of_a_pool_is_registered) {
   BOOST_TEST(device->known == 2);
   last.reset();
   BOOST_TEST(device->known == 0);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_waits_for_a_device_that_forgets_a_slab) {
+  const auto device = std::make_shared<FakeDevice>(7);
+  SlabPoolOptions options;
+  options.slab_bytes = options.capacity_bytes = 64 * kKiB;
+  options.numa_nodes = {0, 1};  // the second one need not exist: then it is a label
+  options.registrars = {device};
+  SlabPool pool(options);
+  BOOST_TEST(pool.allocate(64 * kKiB, 0).ok());
+  std::future<std::uint64_t> asked;
+  bool answered = false;
+  device->when_forgetting = [&] {
+    asked = std::async(std::launch::async, [&pool] { return pool.outstanding_bytes(); });
+    answered = asked.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+  };
+  BOOST_TEST(pool.allocate(64 * kKiB, 1).ok());
+  device->when_forgetting = nullptr;
+  BOOST_TEST(asked.valid());
+  BOOST_TEST(answered);
+  BOOST_TEST(device->known == 1);
 }
 
 BOOST_AUTO_TEST_CASE(a_pool_without_a_device_s_consent_gives_nothing) {

@@ -23,11 +23,12 @@ class FakeTransport final : public Transport {
  public:
   using Answer = std::function<Result<void>(const Slice&)>;
 
-  FakeTransport(asio::any_io_executor executor, Answer answer)
+  FakeTransport(asio::any_io_executor executor, Answer answer, bool needs_keys = false)
       : executor_(std::move(executor)), answer_(std::move(answer)) {
     capabilities_.max_slice_bytes = 32 * kMiB;
     capabilities_.max_slices = 64;
     capabilities_.fence_is_local = true;
+    capabilities_.needs_registration = needs_keys;
   }
 
   Task<Result<void>> connect(RailEndpoint, TimePoint) override { co_return ok_result(); }
@@ -50,10 +51,12 @@ class FakeTransport final : public Transport {
 /// A rail over it, in virtual time. No read may run when it goes.
 class FakeRail {
  public:
-  FakeRail(VirtualWorld& world, std::string name, FakeTransport::Answer answer)
+  FakeRail(VirtualWorld& world, std::string name, FakeTransport::Answer answer,
+           bool needs_keys = false)
       : world_(world),
         rail_(std::move(name), world.executor(), world.clock(),
-              std::make_unique<FakeTransport>(world.executor(), std::move(answer)), window()) {
+              std::make_unique<FakeTransport>(world.executor(), std::move(answer), needs_keys),
+              window()) {
     CORAIL_CHECK(world_.run(rail_.connect(RailEndpoint(), world_.now())), "a fake rail connects");
   }
   ~FakeRail() { CORAIL_CHECK(world_.run(rail_.close()), "a fake rail closes"); }

@@ -15,6 +15,8 @@
 namespace corail::test {
 namespace {
 
+using Keys = std::vector<std::vector<std::uint64_t>>;
+
 HeldShape small_shape() {
   HeldShape shape;
   shape.blocks = 16;
@@ -143,7 +145,6 @@ BOOST_AUTO_TEST_CASE(each_rail_uses_the_keys_of_its_own_port) {
 }
 
 BOOST_AUTO_TEST_CASE(too_few_keys_are_refused_before_anything_is_posted) {
-  using Keys = std::vector<std::vector<std::uint64_t>>;
   for (const Keys& keys : {Keys{{11}, {21, 22}}, Keys{{11, 12}}, Keys{{11, 12}, {21, 22}, {}}}) {
     ReadRig rig(small_shape(), {}, 1);
     std::size_t posted = 0;
@@ -159,6 +160,54 @@ BOOST_AUTO_TEST_CASE(too_few_keys_are_refused_before_anything_is_posted) {
     const auto result = rig.finish(*read);
     BOOST_TEST_REQUIRE(!result.ok());
     BOOST_TEST((result.error().code() == Errc::kInvalidArgument), text_of(result));
+    BOOST_TEST(posted == 0U);
+  }
+}
+
+/// What two rails that need keys lack: all, or those of one region.
+const std::vector<Keys> kLackingKeys = {Keys{{}, {}}, Keys{{11, 0}, {}}, Keys{{0, 12}, {0, 0}}};
+
+/// It may have connected after the read was asked for, or the holder's device does not know all.
+BOOST_AUTO_TEST_CASE(a_rail_that_lacks_a_key_it_needs_is_skipped) {
+  for (const Keys& keys : kLackingKeys) {
+    ReadRig rig(small_shape(), {}, 1);
+    std::size_t posted = 0;
+    const auto counting = [&](const Slice&) -> Result<void> {
+      ++posted;
+      return ok_result();
+    };
+    FakeRail device(rig.world, "device", counting, true);
+    FakeRail keyless(rig.world, "keyless", [](const Slice&) { return ok_result(); });
+    ReadRequest request = request_over(rig, {device.get(), keyless.get()});
+    request.region_keys = keys;
+    const auto read = rig.make(std::move(request));
+    const auto result = rig.finish(*read);
+    BOOST_TEST(result.ok(), text_of(result));
+    BOOST_TEST(posted == 0U);
+    BOOST_TEST_REQUIRE(read->report().rails.size() == 2U);
+    BOOST_TEST(read->report().rails[0].down.find("told no key") != std::string::npos);
+    BOOST_TEST(read->report().rails[1].down.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(without_the_keys_of_any_rail_nothing_is_posted) {
+  std::vector<Keys> lacking = kLackingKeys;
+  lacking.emplace_back();
+  for (const Keys& keys : lacking) {
+    ReadRig rig(small_shape(), {}, 1);
+    std::size_t posted = 0;
+    const auto counting = [&](const Slice&) -> Result<void> {
+      ++posted;
+      return ok_result();
+    };
+    FakeRail first(rig.world, "first", counting, true);
+    FakeRail second(rig.world, "second", counting, true);
+    ReadRequest request = request_over(rig, {first.get(), second.get()});
+    request.region_keys = keys;
+    const auto read = rig.make(std::move(request));
+    const auto result = rig.finish(*read);
+    BOOST_TEST_REQUIRE(!result.ok());
+    BOOST_TEST((result.error().code() == Errc::kProtocol), text_of(result));
     BOOST_TEST(posted == 0U);
   }
 }

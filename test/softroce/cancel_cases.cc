@@ -33,6 +33,7 @@ void print(const char* what, const std::vector<microseconds>& sorted) {
 
 BOOST_AUTO_TEST_SUITE(cancels)
 
+/// Small windows: most of these reads end within the ladder's first step, the wait.
 BOOST_AUTO_TEST_CASE(nothing_lands_behind_a_thousand_cancels) {
   TwoNodes::Shape shape = verbs_shape(32);
   shape.max_read_bytes = 128 * kKiB;
@@ -82,33 +83,6 @@ BOOST_AUTO_TEST_CASE(nothing_lands_behind_a_thousand_cancels) {
   BOOST_TEST(pair.outstanding() == 0U);
   BOOST_TEST(pair.nodes.requester().memory().quarantined_chunks() == 0U);
   pair.check_reads();
-}
-
-BOOST_AUTO_TEST_CASE(one_of_eight_reads_is_cancelled_and_seven_commit) {
-  constexpr std::size_t kVictim = 5;
-  TwoNodes::Shape shape = verbs_shape(32);
-  shape.max_read_bytes = 32 * kKiB;
-  VerbsNodes pair(shape);
-  const std::uint64_t all = 8 * shape.blocks * pair.nodes.layout()->block_bytes();
-  CancelToken token;
-  std::vector<Reading> running;
-  for (std::size_t i = 0; i < 8; ++i) {
-    FetchOptions options;
-    if (i == kVictim) options.cancel = token;
-    running.push_back(pair.nodes.start(*pair.peer, options));
-  }
-  BOOST_REQUIRE(comes_true([&] { return pair.outstanding() >= all; }));
-  token.cancel();
-  for (std::size_t i = 0; i < running.size(); ++i) {
-    const auto view = running[i].get();
-    if (i == kVictim) {
-      BOOST_REQUIRE(!view.ok());
-      BOOST_TEST((view.error().code() == Errc::kCancelled), describe(view));
-    } else {
-      BOOST_REQUIRE_MESSAGE(view.ok(), describe(view));
-      BOOST_TEST(pair.nodes.mismatches(*view) == 0U);
-    }
-  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

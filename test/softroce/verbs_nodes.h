@@ -41,6 +41,14 @@ struct VerbsNodes {
     check_reads();
   }
 
+  /// Replaces the peer by one that has read nothing yet.
+  void connect_anew() {
+    TwoNodes::run(nodes.requester(), peer->close());
+    auto connected = nodes.connect();
+    BOOST_REQUIRE_MESSAGE(connected.ok(), describe(connected));
+    peer = std::move(*connected);
+  }
+
   /// Everything can be read, and is right.
   void check_reads() {
     const auto view = nodes.fetch(*peer, nodes.keys());
