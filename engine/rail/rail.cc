@@ -247,6 +247,8 @@ void Rail::post_batch(Attachment& attachment) {
     transport_->post(attachment.source_->context(), std::span(batch.data(), count), attachment);
   }
   attachment.submit_time_ += machine_now() - begin;
+  // Sending is the transport's time, within the wait.
+  if (count > 0) transport_->flush();
 }
 
 }  // namespace corail

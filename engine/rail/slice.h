@@ -16,6 +16,9 @@ struct Slice {
   std::byte* destination = nullptr;  // kept alive by the poster's pin until the outcome (I6)
   std::uint64_t length = 0;          // bytes, 1 to Capabilities::max_slice_bytes
   std::uint64_t tag = 0;             // the poster's own; unique among its posted slices
+  /// Of a read whose time is that of its round trips, not of its bytes: a transport may put it
+  /// before others.
+  bool of_small_read = false;
 };
 
 /// On whose behalf slices are posted: the holder serves them only inside the live lease of this

@@ -49,6 +49,9 @@ class Transport {
   /// holds destination and sink until then. The slices are copied.
   virtual void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) = 0;
 
+  /// What post() has queued goes out now, where the transport would do it a little later by itself.
+  virtual void flush() {}
+
   /// When this returns a success, every slice posted for `sink` has had its outcome and nothing,
   /// here or remote, writes into their destinations any more (I1). Slices of other sinks may be
   /// flushed too where the transport cannot tell them apart; they are no failures and may be posted

@@ -150,6 +150,7 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.destination = read_.chunk_bases[span.chunk] + span.chunk_offset + within;
   slice.length = cut->length;
   slice.tag = cut->linear;
+  slice.of_small_read = read_.plan->total_bytes() <= read_.rails * kSmallBytesPerRail;
   started(slice, 0);
   if (read_.rails > 1 && !read_.may_give_back && read_.cursor.remaining() == 0) read_.wake();
   return slice;

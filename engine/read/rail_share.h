@@ -7,6 +7,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
+#include "engine/base/units.h"
 #include "engine/exec/event.h"
 #include "engine/exec/task.h"
 #include "engine/rail/rail.h"
@@ -19,6 +20,9 @@ namespace corail {
 /// How often one slice may be flushed by others and be posted again; once more is a rail that
 /// flushes for no reason, and would for ever (I8).
 inline constexpr std::uint32_t kMaxRepostsPerSlice = 64;
+
+/// A read that brings no more than this over each rail is small, see Slice::of_small_read.
+inline constexpr std::uint64_t kSmallBytesPerRail = kMiB;
 
 /// One read's part on one rail: takes slices from the read's cursor while the rail's window has
 /// room, hashes what landed, and counts. "The first that is free takes the next" makes a fast rail

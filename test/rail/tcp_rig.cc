@@ -48,4 +48,11 @@ std::vector<Slice> slices_over(std::span<std::byte> target, std::uint64_t length
   return slices;
 }
 
+std::vector<Slice> small_slices_over(std::span<std::byte> target, std::uint64_t length,
+                                     std::uint64_t first_tag) {
+  std::vector<Slice> slices = slices_over(target, length, first_tag);
+  for (Slice& slice : slices) slice.of_small_read = true;
+  return slices;
+}
+
 }  // namespace corail::test

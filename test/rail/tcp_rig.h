@@ -43,5 +43,8 @@ struct TcpRig {
 /// tags from `first_tag` on.
 std::vector<Slice> slices_over(std::span<std::byte> target, std::uint64_t length,
                                std::uint64_t first_tag);
+/// The same, of a small read.
+std::vector<Slice> small_slices_over(std::span<std::byte> target, std::uint64_t length,
+                                     std::uint64_t first_tag);
 
 }  // namespace corail::test

@@ -81,6 +81,28 @@ BOOST_AUTO_TEST_CASE(a_slice_may_be_flushed_as_often_as_that) {
   BOOST_TEST(result.ok(), text_of(result));
 }
 
+BOOST_AUTO_TEST_CASE(slices_say_whether_their_read_is_small) {
+  for (const std::uint32_t blocks : {32U, 33U}) {
+    HeldShape shape;
+    shape.blocks = blocks;  // of 64 KiB
+    ReadRig rig(shape, {}, 1);
+    std::uint64_t small = 0;
+    std::uint64_t bytes = 0;
+    const auto count = [&](const Slice& slice) -> Result<void> {
+      bytes += slice.length;
+      small += slice.of_small_read ? slice.length : 0;
+      return ok_result();
+    };
+    FakeRail first(rig.world, "first", count);
+    FakeRail second(rig.world, "second", count);
+    const auto read = rig.make(request_over(rig, {first.get(), second.get()}));
+    const auto result = rig.finish(*read);
+    BOOST_TEST(result.ok(), text_of(result));
+    BOOST_TEST(bytes == blocks * 64 * kKiB);
+    BOOST_TEST(small == (blocks <= 32 ? bytes : 0));
+  }
+}
+
 /// There may be less room than when it was cut: the rail has other reads now.
 BOOST_AUTO_TEST_CASE(a_flushed_slice_is_posted_again_in_as_many_pieces_as_fit) {
   ReadRig rig(small_shape(), {}, 1);

@@ -18,8 +18,8 @@ namespace corail {
 inline constexpr Duration kMostSilence = std::chrono::milliseconds(1);
 
 /// How the channels of a rail take turns. The last one, where there are several, is the express
-/// channel: it carries small slices only, so that none of them stands behind a window of large ones
-/// in a socket's buffers.
+/// channel: it carries slices of small reads only, so that none of them stands behind a window of
+/// large ones in a socket's buffers.
 ///
 /// While it has something to bring and another read uses the other channels, those fall silent
 /// before each of their turns: until the express channel has nothing left, or has brought as much

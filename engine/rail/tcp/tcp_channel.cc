@@ -74,6 +74,10 @@ void TcpChannel::request(const Request& request) {
   outbox_.insert(outbox_.end(), bytes.begin(), bytes.end());
 }
 
+void TcpChannel::flush_later() {
+  if (!outbox_.empty()) outbox_filled_.notify();
+}
+
 void TcpChannel::flush() {
   if (outbox_.empty() || sending_ || !usable()) return;
   // A request is small and the socket nearly always takes it: no trip through the executor's queue,

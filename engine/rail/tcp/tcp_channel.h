@@ -37,6 +37,8 @@ class TcpChannel {
 
   /// The channel must be usable. Never calls a sink. What it asks for goes out with flush().
   void post(const PostedSlice& posted);
+  /// On the executor, unless flush() has come first.
+  void flush_later();
 
   /// Sends what waits, as far as the socket takes it at once; the rest follows by itself. Calls no
   /// sink either.

@@ -14,10 +14,10 @@ inline constexpr std::uint64_t kDefaultSendBufferBytes = 512 * kKiB;
 /// What a channel receives before the others on its thread have their turn: a core's cache holds
 /// it, and what is handed to the thread meanwhile waits for a turn of each.
 inline constexpr std::uint64_t kTurnBytes = 512 * kKiB;
-/// Longest slice that may take a rail's express channel.
+/// What a holder's channel sends at once while small slices, of no more than kSmallSliceBytes, and
+/// larger ones are served by the same thread; longer turns cost less, so otherwise it is a whole
+/// frame.
 inline constexpr std::uint64_t kSmallSliceBytes = kMiB;
-/// What a holder's channel sends at once while small slices and larger ones are served by the same
-/// thread; longer turns cost less, so otherwise it is a whole frame.
 inline constexpr std::uint64_t kSharedTurnBytes = 256 * kKiB;
 inline constexpr std::uint64_t kMaxSocketBufferBytes = kGiB;
 

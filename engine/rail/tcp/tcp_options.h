@@ -20,7 +20,7 @@ struct TcpOptions {
   std::string local_address;  // numeric; rails leave from it, doors listen on it
 
   /// Requester: sockets per rail for slices of any length, 1 to kMaxChannels. Where they are more
-  /// than one, there is one more, the express channel, for small ones.
+  /// than one, there is one more, the express channel, for those of small reads.
   std::uint32_t channels = 2;
   /// Requester: posted slices without an outcome over all channels, 1 to kMaxQueuedReads.
   std::uint32_t max_slices = 256;

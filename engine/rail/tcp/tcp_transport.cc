@@ -99,6 +99,10 @@ void TcpTransport::post(ReadContext context, std::span<const Slice> slices, Slic
       channel_for(slice, beside_others).post(posted);
     }
   }
+  for (const auto& channel : channels_) channel->flush_later();
+}
+
+void TcpTransport::flush() {
   for (const auto& channel : channels_) channel->flush();
 }
 
@@ -139,10 +143,9 @@ bool TcpTransport::usable() const noexcept {
 
 TcpChannel& TcpTransport::channel_for(const Slice& slice, bool beside_others) const noexcept {
   const auto express = channels_.end() - 1;
-  const bool small = slice.length <= kSmallSliceBytes;
-  if (small && beside_others) return **express;
+  if (slice.of_small_read && beside_others && channels_.size() > 1) return **express;
   const auto least = std::min_element(
-      channels_.begin(), small || channels_.size() == 1 ? channels_.end() : express,
+      channels_.begin(), channels_.size() == 1 ? channels_.end() : express,
       [](const auto& a, const auto& b) { return a->outstanding() < b->outstanding(); });
   return **least;
 }

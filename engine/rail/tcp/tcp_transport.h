@@ -23,7 +23,7 @@
 namespace corail {
 
 /// A rail over sockets: `channels` connections from one local address to a TcpRailDoor, and an
-/// express one for small slices, see ChannelTurns.
+/// express one for small reads, see ChannelTurns.
 ///
 /// A fence is immediate and local, because our own receive calls are the only writers. Losing one
 /// channel makes the rail unusable for new slices; those on its other channels go on.
@@ -40,6 +40,7 @@ class TcpTransport final : public Transport {
   Task<Result<void>> connect(RailEndpoint remote, TimePoint deadline) override;
   const Capabilities& capabilities() const noexcept override { return capabilities_; }
   void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) override;
+  void flush() override;
   Task<Result<void>> fence(SliceSink& sink, TimePoint deadline) override;
   Task<void> close() override;
   void when_lost(Lost lost) override { lost_ = std::move(lost); }
@@ -55,8 +56,8 @@ class TcpTransport final : public Transport {
   };
 
   Task<Result<void>> open_channels(RailEndpoint remote, TimePoint deadline);
-  /// The express one for a small slice beside other reads, whose turns it would have to share; else
-  /// whichever has least to bring.
+  /// The express one for a slice of a small read beside others, whose turns it would have to share;
+  /// else whichever of the others has least to bring.
   TcpChannel& channel_for(const Slice& slice, bool beside_others) const noexcept;
   bool has_others_than(const ReadContext& context) const noexcept;
   Error why_unusable() const;
