@@ -77,7 +77,6 @@ Task<Result<void>> TcpTransport::open_channels(RailEndpoint remote, TimePoint de
 
 void TcpTransport::post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) {
   const bool open = usable();
-  const bool beside_others = has_others_than(context);
   for (const Slice& slice : slices) {
     if (!open) {
       reject(slice, sink, why_unusable());
@@ -96,7 +95,7 @@ void TcpTransport::post(ReadContext context, std::span<const Slice> slices, Slic
       posted.slice = slice;
       posted.context = context;
       posted.sink = &sink;
-      channel_for(slice, beside_others).post(posted);
+      channel_for(slice, context).post(posted);
     }
   }
   for (const auto& channel : channels_) channel->flush_later();
@@ -141,9 +140,11 @@ bool TcpTransport::usable() const noexcept {
                      [](const auto& channel) { return channel->usable(); });
 }
 
-TcpChannel& TcpTransport::channel_for(const Slice& slice, bool beside_others) const noexcept {
+TcpChannel& TcpTransport::channel_for(const Slice& slice,
+                                      const ReadContext& context) const noexcept {
   const auto express = channels_.end() - 1;
-  if (slice.of_small_read && beside_others && channels_.size() > 1) return **express;
+  // Looking at all that is posted takes microseconds, which only the few slices of small reads pay.
+  if (slice.of_small_read && channels_.size() > 1 && has_others_than(context)) return **express;
   const auto least = std::min_element(
       channels_.begin(), channels_.size() == 1 ? channels_.end() : express,
       [](const auto& a, const auto& b) { return a->outstanding() < b->outstanding(); });

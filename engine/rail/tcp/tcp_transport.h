@@ -58,7 +58,7 @@ class TcpTransport final : public Transport {
   Task<Result<void>> open_channels(RailEndpoint remote, TimePoint deadline);
   /// The express one for a slice of a small read beside others, whose turns it would have to share;
   /// else whichever of the others has least to bring.
-  TcpChannel& channel_for(const Slice& slice, bool beside_others) const noexcept;
+  TcpChannel& channel_for(const Slice& slice, const ReadContext& context) const noexcept;
   bool has_others_than(const ReadContext& context) const noexcept;
   Error why_unusable() const;
   std::uint32_t live() const noexcept;
