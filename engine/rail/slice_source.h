@@ -14,7 +14,8 @@ namespace corail {
 class SliceSource : public SliceSink {
  public:
   /// The next slice to post, at most `max_bytes` long, or nothing when there is none now. Once
-  /// nothing was returned the rail asks again only after an outcome of this source.
+  /// nothing was returned, or has_more() was false, the rail asks again only after an outcome of
+  /// this source.
   virtual std::optional<Slice> next(std::uint64_t max_bytes) noexcept = 0;
 
   /// False: next() would return nothing. Asked first, so that a rail never queues for room of its

@@ -127,7 +127,42 @@ Task<void> count_frames(TcpRig& rig) {
   co_await rig.door.close();
 }
 
+/// The channels of a port share its thread, whoever's they are.
+Task<void> count_frames_beside_another_channel(TcpRig& rig) {
+  const auto small = co_await dial_in(rig.context, rig.endpoint);
+  const auto large = co_await dial_in(rig.context, rig.endpoint);
+  std::vector<std::byte> payload;
+  // More than the kernel's buffers take, so that the rest goes on waiting.
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    Request read;
+    read.region = MemoryGate::kRegion;
+    read.op.slot = i;
+    read.read = ReadId(1);
+    read.length = kMiB;
+    const RequestBytes bytes = encode(read);
+    co_await small->send_all(std::span(bytes));
+  }
+  co_await next_frame(*small, payload);
+  Request read;
+  read.region = MemoryGate::kRegion;
+  read.read = ReadId(2);
+  read.length = 8 * kMiB;
+  const RequestBytes bytes = encode(read);
+  co_await large->send_all(std::span(bytes));
+  for (std::uint64_t received = 0; received < read.length;) {
+    const std::uint64_t length = co_await next_frame(*large, payload);
+    BOOST_TEST(length <= kSharedTurnBytes);
+    received += length;
+  }
+  co_await rig.door.close();
+}
+
 BOOST_AUTO_TEST_SUITE(tcp_turns)
+
+BOOST_AUTO_TEST_CASE(frames_are_short_while_another_channel_serves_small_slices) {
+  TcpRig rig(kLarge);
+  run_task(rig.context, count_frames_beside_another_channel(rig));
+}
 
 BOOST_AUTO_TEST_CASE(frames_are_short_while_reads_share_a_channel_and_long_for_one_alone) {
   TcpRig rig(kLarge);
