@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_committed_under_a_lease_that_has_lapsed) {
   BOOST_TEST(pair.nodes.mismatches(*before, {0, 4}) == 0U);
   BOOST_REQUIRE(!lapsed.ok());
   // All of it had landed.
-  BOOST_TEST((lapsed.error().code() == Errc::kDeadline), describe(lapsed));
+  BOOST_TEST((lapsed.error().code() == Errc::kLeaseExpired), describe(lapsed));
   BOOST_TEST((lapsed.error().stage() == Stage::kConfirm));
   BOOST_REQUIRE(!after.ok());
   BOOST_TEST((after.error().code() == Errc::kLeaseExpired), describe(after));
