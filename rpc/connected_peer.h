@@ -34,6 +34,7 @@ struct PeerContext {
   Clock& clock;
   const NodeOptions& options;
   SlabPool& memory;
+  asio::any_io_executor mapping;  // makes the pool's slabs, which may take seconds
   std::span<const std::unique_ptr<Port>> ports;
   std::shared_ptr<ConnectLimit> connects;
   std::shared_ptr<ReadBudget> node_budget = nullptr;  // null: no bound

@@ -18,6 +18,7 @@ struct FetchContext {
   Clock& clock;
   SessionClient& session;
   SlabPool& memory;
+  asio::any_io_executor mapping;  // makes the pool's slabs, which may take seconds
   const NodeOptions& options;
   const RailSet& rails;
   FetchBudgets budgets;

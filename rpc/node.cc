@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <asio/post.hpp>
+#include <asio/thread_pool.hpp>
 #include <cstdint>
 #include <exception>
 #include <thread>
@@ -78,6 +79,7 @@ class Node::Impl {
   Clock& clock_;
   Random& random_;
   const std::unique_ptr<Executor> home_;
+  asio::thread_pool mapping_{1};  // maps and registers memory
   std::vector<std::unique_ptr<Executor>> rail_executors_;
   std::vector<std::unique_ptr<Port>> ports_;
   const std::shared_ptr<ConnectLimit> connects_ = std::make_shared<ConnectLimit>();
@@ -166,8 +168,8 @@ Task<Result<void>> Node::Impl::start() {
 }
 
 void Node::Impl::make_connector() {
-  PeerContext context{
-      home_->asio_executor(), clock_, options_, *memory_, ports_, connects_, budget_};
+  PeerContext context{home_->asio_executor(),  clock_, options_,  *memory_,
+                      mapping_.get_executor(), ports_, connects_, budget_};
   connector_ = std::make_unique<PeerConnector>(std::move(context), identity_, server_.get(),
                                                [this](std::string address, TimePoint deadline) {
                                                  return connect_tcp(home_->asio_executor(), clock_,

@@ -7,11 +7,19 @@
 #include <utility>
 
 #include "engine/base/checksum.h"
+#include "engine/exec/run_on.h"
 #include "engine/read/read_session.h"
 #include "rpc/cancel_bridge.h"
 #include "rpc/rail_keys.h"
 
 namespace corail {
+namespace {
+
+Task<Result<SlabChunk>> allocate_chunk(SlabPool* memory, ChunkSpec spec) {
+  co_return memory->allocate(spec.bytes, spec.numa_node);
+}
+
+}  // namespace
 
 PrefixRead::PrefixRead(FetchContext context, PrefixLease& lease, const FetchOptions& options,
                        TimePoint callers_deadline)
@@ -30,7 +38,7 @@ Task<Result<BlockView>> PrefixRead::run(ReadReport report) {
   report_ = std::move(report);
   auto step = plan();
   if (step && options_.integrity == Integrity::kXxh3) step = co_await expect();
-  if (step) step = allocate();
+  if (step) step = co_await allocate();
   if (step) step = co_await read();
   if (!step) co_return std::move(step).error();
   const TimePoint begin = context_.clock.now();
@@ -99,16 +107,22 @@ Result<void> PrefixRead::expect_sums(LaneSums told) {
   return ok_result();
 }
 
-Result<void> PrefixRead::allocate() {
+Task<Result<void>> PrefixRead::allocate() {
   const TimePoint begin = context_.clock.now();
   chunks_.reserve(plan_->chunks().size());
   for (const ChunkSpec& spec : plan_->chunks()) {
-    auto chunk = context_.memory.allocate(spec.bytes, spec.numa_node);
-    if (!chunk) return std::move(chunk).error().at(Stage::kPlan);
+    auto mapped = context_.memory.allocate_mapped(spec.bytes, spec.numa_node);
+    if (mapped) {
+      chunks_.push_back(std::move(*mapped));
+      continue;
+    }
+    // A new slab: home goes on while the kernel clears it and devices register it.
+    auto chunk = co_await run_on(context_.mapping, allocate_chunk(&context_.memory, spec));
+    if (!chunk) co_return std::move(chunk).error().at(Stage::kPlan);
     chunks_.push_back(std::move(*chunk));
   }
   report_.stages.plan += context_.clock.now() - begin;
-  return ok_result();
+  co_return ok_result();
 }
 
 // GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR

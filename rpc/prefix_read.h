@@ -51,7 +51,7 @@ class PrefixRead {
   Result<void> plan();
   Task<Result<void>> expect();
   Result<void> expect_sums(LaneSums told);
-  Result<void> allocate();
+  Task<Result<void>> allocate();
   Task<Result<void>> read();
 
   const FetchContext context_;

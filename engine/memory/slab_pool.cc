@@ -46,6 +46,7 @@ class PoolState {
   explicit PoolState(SlabPoolOptions options) : options_(std::move(options)) {}
 
   Result<Piece> allocate(std::uint64_t bytes, std::int32_t numa_node);
+  std::optional<Piece> allocate_mapped(std::uint64_t bytes, std::int32_t numa_node);
   void free(const Piece& piece) noexcept;
   void quarantine(const Piece& piece) noexcept;
 
@@ -208,6 +209,12 @@ Result<PoolState::Piece> PoolState::allocate(std::uint64_t bytes, std::int32_t n
   return *piece;
 }
 
+std::optional<PoolState::Piece> PoolState::allocate_mapped(std::uint64_t bytes,
+                                                           std::int32_t numa_node) {
+  const std::lock_guard lock(mutex_);
+  return first_fit(placement(numa_node), align_up(bytes, kChunkAlignment));
+}
+
 void PoolState::free(const Piece& piece) noexcept {
   const std::lock_guard lock(mutex_);
   piece.slab->space.free(piece.offset, piece.bytes);
@@ -256,6 +263,14 @@ Result<SlabChunk> SlabPool::allocate(std::uint64_t bytes, std::int32_t numa_node
   }
   auto piece = state_->allocate(bytes, numa_node);
   if (!piece) return std::move(piece).error();
+  return SlabChunk(std::make_shared<const detail::PoolRange>(state_, *piece, bytes, numa_node));
+}
+
+std::optional<SlabChunk> SlabPool::allocate_mapped(std::uint64_t bytes, std::int32_t numa_node) {
+  // What can never be had is told by allocate().
+  if (bytes == 0 || bytes > state_->options().slab_bytes) return std::nullopt;
+  const auto piece = state_->allocate_mapped(bytes, numa_node);
+  if (!piece) return std::nullopt;
   return SlabChunk(std::make_shared<const detail::PoolRange>(state_, *piece, bytes, numa_node));
 }
 

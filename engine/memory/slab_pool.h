@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -71,6 +72,10 @@ class SlabPool {
   /// devices to register it, an unmapped one as long as they need to forget it; nobody else waits
   /// for that.
   Result<SlabChunk> allocate(std::uint64_t bytes, std::int32_t numa_node);
+
+  /// As allocate() where a slab that is mapped has room, else nothing: for threads that have no
+  /// time to wait for the kernel.
+  std::optional<SlabChunk> allocate_mapped(std::uint64_t bytes, std::int32_t numa_node);
 
   /// Bytes of chunks that are alive, rounded up to pages; quarantined ones included.
   std::uint64_t outstanding_bytes() const;

@@ -47,6 +47,23 @@ BOOST_AUTO_TEST_CASE(slabs_are_mapped_when_needed_and_stay_warm) {
   BOOST_TEST((again->bytes().data() == data));
 }
 
+BOOST_AUTO_TEST_CASE(who_has_no_time_to_map_gets_what_is_mapped) {
+  SlabPool pool(small_pool(4));
+  BOOST_TEST(!pool.allocate_mapped(4 * kKiB, 0).has_value());
+  BOOST_TEST(pool.mapped_bytes() == 0U);
+  const auto first = pool.allocate(600 * kKiB, 0);
+  BOOST_REQUIRE(first);
+  const auto second = pool.allocate_mapped(400 * kKiB, 0);
+  BOOST_REQUIRE(second.has_value());
+  BOOST_TEST(second->bytes().size() == 400 * kKiB);
+  BOOST_TEST(pool.outstanding_bytes() == 1000 * kKiB);
+  // There is no room left, and no chunk of nothing or of more than a slab.
+  BOOST_TEST(!pool.allocate_mapped(600 * kKiB, 0).has_value());
+  BOOST_TEST(!pool.allocate_mapped(0, 0).has_value());
+  BOOST_TEST(!pool.allocate_mapped(2 * kMiB, 0).has_value());
+  BOOST_TEST(pool.mapped_bytes() == kMiB);
+}
+
 BOOST_AUTO_TEST_CASE(nodes_have_slabs_of_their_own) {
   SlabPool pool(small_pool(4));
   auto near = pool.allocate(kKiB, 0);

@@ -28,9 +28,9 @@ struct PeerWorld {
   PeerWorld() {
     auto session = holder.try_connect();
     BOOST_REQUIRE(session.ok());
+    const auto home = holder.world.executor();
     const PeerContext context{
-        holder.world.executor(),         holder.world.clock(), options, memory, {},
-        std::make_shared<ConnectLimit>()};
+        home, holder.world.clock(), options, memory, home, {}, std::make_shared<ConnectLimit>()};
     peer = std::make_shared<ConnectedPeer>(context, std::move(*session));
   }
   ~PeerWorld() { holder.world.run(close_peer(peer)); }

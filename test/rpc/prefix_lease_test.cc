@@ -22,9 +22,9 @@ BOOST_AUTO_TEST_CASE(a_lease_counts_from_when_its_query_was_sent) {
   options.lease_margin = seconds(2);
   SlabPool memory{SlabPoolOptions()};
   const RailSet rails;
-  const FetchContext context{
-      holder.world.executor(), holder.world.clock(), holder.connect(), memory, options, rails,
-      FetchBudgets()};
+  const auto home = holder.world.executor();
+  const FetchContext context{home,  holder.world.clock(), holder.connect(), memory, home, options,
+                             rails, FetchBudgets()};
   const auto keys = std::make_shared<const BlockKeys>(keys_of(3));
   PrefixLease lease(context, ReadId(1), holder.layout, keys);
   FetchOptions fetch;

@@ -222,7 +222,7 @@ Task<Result<void>> SimNode::connect(Link& link, SimNode& holder) {
   if (!session) co_return std::move(session).error();
   std::vector<std::unique_ptr<Port>>& ports = link_ports_.emplace_back();
   for (std::size_t i = 0; i < plan_.ports.size(); ++i) ports.push_back(make_port(i, &link));
-  const PeerContext context{home, clock, options_, pool_, ports, connects_};
+  const PeerContext context{home, clock, options_, pool_, home, ports, connects_};
   auto peer = std::make_shared<ConnectedPeer>(context, std::move(*session));
   link.peer = peer;
   auto opened = co_await peer->open(deadline);
