@@ -1,5 +1,7 @@
 #include "engine/rail/port.h"
 
+#include <asio/thread_pool.hpp>
+#include <memory>
 #include <utility>
 #include <variant>
 
@@ -31,10 +33,11 @@ Result<std::unique_ptr<PortDevice>> make_device(const RailSpec& spec, Executor& 
     return Device(std::make_unique<TcpPortDevice>(executor.asio_executor(), clock, std::move(tcp)));
   }
   if (std::holds_alternative<VerbsRailSpec>(spec)) {
-    auto port = VerbsPort::open(system_verbs(), executor,
+    auto control = std::make_unique<asio::thread_pool>(1);
+    auto port = VerbsPort::open(system_verbs(), executor, control->get_executor(),
                                 verbs_options_of(std::get<VerbsRailSpec>(spec), options));
     if (!port) return std::move(port).error();
-    return Device(std::make_unique<VerbsPortDevice>(std::move(*port), clock));
+    return Device(std::make_unique<VerbsPortDevice>(std::move(*port), std::move(control), clock));
   }
   return Error(Errc::kUnknownName,
                to_string(spec) +

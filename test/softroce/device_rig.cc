@@ -64,7 +64,7 @@ DeviceRig::DeviceRig(std::string device, std::uint64_t max_region_bytes) {
   VerbsOptions options;
   options.device = std::move(device);
   options.max_region_bytes = max_region_bytes;
-  auto opened = VerbsPort::open(system_verbs(), executor, options);
+  auto opened = VerbsPort::open(system_verbs(), executor, executor.asio_executor(), options);
   BOOST_TEST_REQUIRE(opened.ok(), (opened.ok() ? "" : opened.error().to_string()));
   port = std::move(*opened);
   held = registered_slab(*port, MemoryUse::kServed);

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_device_whose_reads_do_not_land_in_enough_pieces_is_refuse
     VerbsOptions options;
     options.device = "a";
     options.max_region_bytes = max_region_bytes;
-    auto port = VerbsPort::open(machine.api(), executor, options);
+    auto port = VerbsPort::open(machine.api(), executor, executor.asio_executor(), options);
     if (port.ok()) return Errc::kUnset;
     BOOST_TEST(machine.alive() == 0);
     return port.error().code();

@@ -50,18 +50,25 @@ Task<void> close(VerbsRailDoor* door) { co_await door->close(); }
 
 VerbsRig::VerbsRig(std::uint64_t max_region_bytes) : VerbsRig(in_pieces_of(max_region_bytes)) {}
 
-VerbsRig::VerbsRig(VerbsOptions options, const Shape& shape) : held(kBytes), memory(kBytes) {
+VerbsRig::VerbsRig(VerbsOptions options, const Shape& shape)
+    : VerbsRig(std::move(options), shape, nullptr) {}
+
+VerbsRig::VerbsRig(const asio::any_io_executor& control)
+    : VerbsRig(VerbsOptions(), Shape(), &control) {}
+
+VerbsRig::VerbsRig(VerbsOptions options, const Shape& shape, const asio::any_io_executor* control)
+    : held(kBytes), memory(kBytes) {
   ScriptedVerbs::FakeDevice& device = machine.add_device("a", 1);
   if (shape) shape(device);
   options.device = "a";
-  port = *VerbsPort::open(machine.api(), executor, options);
+  port = *VerbsPort::open(machine.api(), executor,
+                          control != nullptr ? *control : executor.asio_executor(), options);
   for (std::size_t i = 0; i < kBytes; ++i) held[i] = static_cast<std::byte>(i * 31 + i / 256);
   served = *port->memory()->add(held, MemoryUse::kServed);
   landing = *port->memory()->add(memory, MemoryUse::kLanding);
   door = std::make_unique<VerbsRailDoor>(port, clock);
   BOOST_TEST_REQUIRE(door->open().ok());
-  endpoint = door->admit_session(kSession, {}, no_gate);
-  endpoint.greeter = std::make_shared<StraightGreeter>(*door, kSession);
+  endpoint = admit(kSession);
 }
 
 VerbsRig::~VerbsRig() {
@@ -87,11 +94,15 @@ std::unique_ptr<VerbsTransport> VerbsRig::connected() {
 }
 
 std::unique_ptr<VerbsTransport> VerbsRig::connected(SessionId session) {
-  RailEndpoint other = door->admit_session(session, {}, no_gate);
-  other.greeter = std::make_shared<StraightGreeter>(*door, session);
   auto rail = make_rail();
-  run(connect(rail.get(), std::move(other), soon()));
+  run(connect(rail.get(), admit(session), soon()));
   return rail;
+}
+
+RailEndpoint VerbsRig::admit(SessionId session) {
+  RailEndpoint admitted = door->admit_session(session, {}, no_gate);
+  admitted.greeter = std::make_shared<StraightGreeter>(*door, session);
+  return admitted;
 }
 
 std::vector<Slice> VerbsRig::slices(std::uint64_t from, std::uint64_t to,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <asio/io_context.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,8 @@ struct VerbsRig {
   using Shape = std::function<void(ScriptedVerbs::FakeDevice&)>;
   /// On the one device that there is, whatever the options say; `shape` makes it another one.
   explicit VerbsRig(VerbsOptions options, const Shape& shape = {});
+  /// One whose long calls are made elsewhere. Rails and sessions must be gone before the rig.
+  explicit VerbsRig(const asio::any_io_executor& control);
   ~VerbsRig();
 
   /// A rail that is not connected.
@@ -40,6 +43,8 @@ struct VerbsRig {
   std::unique_ptr<VerbsTransport> connected();
   /// One that is, of another session, which is admitted for it.
   std::unique_ptr<VerbsTransport> connected(SessionId session);
+  /// What rails of this new session connect to.
+  RailEndpoint admit(SessionId session);
   void run(Task<void> task) { run_task(context, std::move(task)); }
   /// Runs handlers until the condition holds.
   template <typename Condition>
@@ -71,6 +76,9 @@ struct VerbsRig {
   RailEndpoint endpoint;
   /// The device will not destroy something, so that not everything can be gone at the end.
   bool keeps_for_ever = false;
+
+ private:
+  VerbsRig(VerbsOptions options, const Shape& shape, const asio::any_io_executor* control);
 };
 
 /// Closes the rail, and checks that it leaves nothing behind.

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "engine/base/log.h"
+#include "engine/exec/run_on.h"
 #include "engine/exec/shielded.h"
 #include "engine/exec/sleep.h"
 #include "engine/rail/rail_greeter.h"
+#include "engine/rail/verbs/control_calls.h"
 #include "engine/rail/verbs/kept_pairs.h"
 #include "engine/rail/verbs/transport_waiter.h"
 #include "engine/rail/verbs/verbs_path.h"
@@ -59,47 +61,59 @@ Task<Result<void>> VerbsTransport::open_channels(TimePoint deadline) {
 }
 
 /// New queue pairs for these channels, and what the peer must know of them.
-Result<LocalEnd> VerbsTransport::offer(std::span<VerbsChannel* const> joined) {
+Task<Result<LocalEnd>> VerbsTransport::offer(std::span<VerbsChannel* const> joined) {
+  auto made =
+      co_await run_on(port_->control_executor(), make_pairs(port_.get(), joined.size(), false));
+  if (!made.ok()) co_return std::move(made).error();
+  for (std::size_t i = 0; i < joined.size(); ++i) joined[i]->pair = std::move((*made)[i]);
   auto own = port_->describe();
-  if (!own.ok()) return own;
+  if (!own.ok()) co_return own;
   own->greeting.generation = port_->next_generation();
   own->greeting.first_channel = static_cast<std::uint8_t>(joined.front()->index);
   for (VerbsChannel* const channel : joined) {
-    auto pair = port_->make_pair(false);
-    if (!pair.ok()) return std::move(pair).error();
-    channel->pair = std::move(pair).value();
     channel->own_psn = port_->random_psn();
     GreetedPair greeted;
     greeted.number = channel->pair->number();
     greeted.psn = channel->own_psn;
     own->greeting.pairs.push_back(greeted);
   }
-  return own;
+  co_return own;
 }
 
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<void>> VerbsTransport::join_peer(std::span<VerbsChannel* const> joined,
                                              TimePoint deadline) {
-  const auto own = offer(joined);
+  const auto own = co_await offer(joined);
   if (!own.ok()) co_return own.error();
   const TimePoint until = std::min(deadline, clock_.now() + kGreetTime);
   auto words = co_await remote_.greeter->greet(encode(own->greeting), until);
   if (!words.ok()) co_return std::move(words).error();
   const auto peer = decode_greeting(*words);
   if (!peer.ok()) co_return peer.error();
-  // The holder's end answers by now, so that ours may send: both are ready.
+  std::vector<PairPath> ours;
   for (std::size_t i = 0; i < joined.size(); ++i) {
     const auto path =
         path_between(own->greeting, i, *peer, i, own->gid_index, port_->options().port);
     if (!path.ok()) co_return path.error();
-    auto ready = joined[i]->pair->answer(*path);
-    if (ready.ok()) ready = joined[i]->pair->send(*path);
-    if (!ready.ok()) co_return ready;
-    joined[i]->fault = ChannelFault::kNone;
-    // From here on: what comes no faster than that to us comes no faster to the holder.
-    joined[i]->built = clock_.now();
+    ours.push_back({joined[i]->pair.get(), *path});
   }
-  co_return ok_result();
+  // The holder's end answers by now, so that ours may send: both are ready.
+  auto ready = co_await run_on(port_->control_executor(), connect_pairs(std::move(ours), true));
+  // The device may be lost since it was asked.
+  if (ready.ok() && port_->fault()) ready = *port_->fault();
+  if (!ready.ok()) co_return ready;
+  for (VerbsChannel* const channel : joined) {
+    channel->fault = ChannelFault::kNone;
+    // From here on: what comes no faster than that to us comes no faster to the holder.
+    channel->built = clock_.now();
+  }
+  co_return ready;
 }
+
+#pragma GCC diagnostic pop
 
 void VerbsTransport::look_after_channels() {
   if (!usable()) return;
@@ -135,7 +149,8 @@ Task<void> VerbsTransport::rebuild(VerbsChannel& channel) {
 /// on it, because then nobody knows what the device still writes (I1).
 Task<void> VerbsTransport::destroy(VerbsChannel& channel, TimePoint give_up) {
   while (channel.pair != nullptr) {
-    const auto destroyed = channel.pair->destroy();
+    const auto destroyed =
+        co_await run_on(port_->control_executor(), destroy_pair(channel.pair.get()));
     if (destroyed.ok()) {
       // Its last completions may still be in the queue.
       port_->drain();

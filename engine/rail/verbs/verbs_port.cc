@@ -40,6 +40,7 @@ Result<void> check_segments(const DeviceLimits& limits, const VerbsOptions& opti
 }  // namespace
 
 Result<std::shared_ptr<VerbsPort>> VerbsPort::open(const VerbsApi& api, Executor& executor,
+                                                   asio::any_io_executor control,
                                                    VerbsOptions options) {
   auto device = Device::open(api, options.device);
   if (!device.ok()) return std::move(device).error();
@@ -59,17 +60,20 @@ Result<std::shared_ptr<VerbsPort>> VerbsPort::open(const VerbsApi& api, Executor
   if (!completions.ok()) return std::move(completions).error();
   auto events = DeviceEvents::make(*device);
   if (!events.ok()) return std::move(events).error();
-  return std::shared_ptr<VerbsPort>(
-      new VerbsPort(executor, std::move(options), *device, *pd, std::move(completions).value(),
-                    std::move(events).value(), gid.ok() ? *gid : GidEntry(), *facts));
+  return std::shared_ptr<VerbsPort>(new VerbsPort(executor, std::move(control), std::move(options),
+                                                  *device, *pd, std::move(completions).value(),
+                                                  std::move(events).value(),
+                                                  gid.ok() ? *gid : GidEntry(), *facts));
 }
 
-VerbsPort::VerbsPort(Executor& executor, VerbsOptions options, std::shared_ptr<const Device> device,
+VerbsPort::VerbsPort(Executor& executor, asio::any_io_executor control, VerbsOptions options,
+                     std::shared_ptr<const Device> device,
                      std::shared_ptr<const ProtectionDomain> pd,
                      std::unique_ptr<CompletionQueue> completions,
                      std::unique_ptr<const DeviceEvents> device_events, GidEntry gid,
                      const PortFacts& facts)
     : executor_(executor),
+      control_(std::move(control)),
       options_(std::move(options)),
       device_(std::move(device)),
       pd_(std::move(pd)),
@@ -136,7 +140,7 @@ Result<LocalEnd> VerbsPort::describe() {
 
 std::uint64_t VerbsPort::next_generation() noexcept { return ++generations_made; }
 
-Result<std::unique_ptr<QueuePair>> VerbsPort::make_pair(bool serves_reads) {
+Result<std::unique_ptr<QueuePair>> VerbsPort::make_pair(bool serves_reads) const {
   return QueuePair::make(pd_, *completions_, options_.tuning, options_.port, sizes_, serves_reads);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <asio/posix/stream_descriptor.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -38,13 +39,15 @@ struct LocalEnd {
 ///
 /// Shared by the port's device, transports and door. Only the device calls shut(), when the others
 /// are closed; what a rail that got stuck keeps for ever then refers to no executor any more. All
-/// members on the executor's thread, but for open(), memory() and the constants.
+/// members on the executor's thread, but for open(), memory(), make_pair() and the constants.
 class VerbsPort final : private Poller {
  public:
-  /// Called where Executor::add_poller may be. Fails with what the device says, and with
-  /// kInvalidArgument for a port or GID that does not exist. A port that is down is no failure: it
-  /// may come up.
+  /// Called where Executor::add_poller may be. `control` makes the calls that may take long
+  /// (control_calls.h), one after the other; it must run until the port's transports and door are
+  /// closed. Fails with what the device says, and with kInvalidArgument for a port or GID that does
+  /// not exist. A port that is down is no failure: it may come up.
   static Result<std::shared_ptr<VerbsPort>> open(const VerbsApi& api, Executor& executor,
+                                                 asio::any_io_executor control,
                                                  VerbsOptions options);
   ~VerbsPort() override;
   VerbsPort(const VerbsPort&) = delete;
@@ -55,6 +58,7 @@ class VerbsPort final : private Poller {
   void shut();
 
   asio::any_io_executor asio_executor() { return executor_.asio_executor(); }
+  const asio::any_io_executor& control_executor() const noexcept { return control_; }
   const VerbsOptions& options() const noexcept { return options_; }
   const std::string& name() const noexcept { return name_; }        // "rxe0:1"
   const std::string& address() const noexcept { return address_; }  // as last described, for people
@@ -74,7 +78,7 @@ class VerbsPort final : private Poller {
   std::uint64_t next_generation() noexcept;
   std::uint32_t random_psn() { return static_cast<std::uint32_t>(random_.next() >> 40); }
 
-  Result<std::unique_ptr<QueuePair>> make_pair(bool serves_reads);
+  Result<std::unique_ptr<QueuePair>> make_pair(bool serves_reads) const;
 
   void add_owner(CompletionOwner& owner);
   /// Its requests must have ended.
@@ -95,8 +99,8 @@ class VerbsPort final : private Poller {
   std::uint64_t stale_completions() const noexcept { return stale_; }
 
  private:
-  VerbsPort(Executor& executor, VerbsOptions options, std::shared_ptr<const Device> device,
-            std::shared_ptr<const ProtectionDomain> pd,
+  VerbsPort(Executor& executor, asio::any_io_executor control, VerbsOptions options,
+            std::shared_ptr<const Device> device, std::shared_ptr<const ProtectionDomain> pd,
             std::unique_ptr<CompletionQueue> completions,
             std::unique_ptr<const DeviceEvents> device_events, GidEntry gid,
             const PortFacts& facts);
@@ -112,6 +116,7 @@ class VerbsPort final : private Poller {
   void broken(const Error& why) noexcept;
 
   Executor& executor_;
+  const asio::any_io_executor control_;
   const VerbsOptions options_;
   const std::shared_ptr<const Device> device_;
   const std::shared_ptr<const ProtectionDomain> pd_;

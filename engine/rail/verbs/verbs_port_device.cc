@@ -7,10 +7,14 @@
 
 namespace corail {
 
-VerbsPortDevice::VerbsPortDevice(std::shared_ptr<VerbsPort> port, Clock& clock)
-    : port_(std::move(port)), clock_(clock) {}
+VerbsPortDevice::VerbsPortDevice(std::shared_ptr<VerbsPort> port,
+                                 std::unique_ptr<asio::thread_pool> control, Clock& clock)
+    : port_(std::move(port)), control_(std::move(control)), clock_(clock) {}
 
-VerbsPortDevice::~VerbsPortDevice() { port_->shut(); }
+VerbsPortDevice::~VerbsPortDevice() {
+  control_->join();
+  port_->shut();
+}
 
 std::unique_ptr<Transport> VerbsPortDevice::make_transport() const {
   return std::make_unique<VerbsTransport>(port_, clock_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/thread_pool.hpp>
 #include <memory>
 #include <string_view>
 
@@ -9,11 +10,15 @@
 
 namespace corail {
 
-/// A port of an RDMA device. As PortDevice says; the clock must outlive what it makes.
+/// A port of an RDMA device, and the thread that makes its long calls. As PortDevice says; the
+/// clock must outlive what it makes.
 class VerbsPortDevice final : public PortDevice {
  public:
-  VerbsPortDevice(std::shared_ptr<VerbsPort> port, Clock& clock);
-  /// Where VerbsPort::shut may be called.
+  /// `control` is one thread, the port's control executor.
+  VerbsPortDevice(std::shared_ptr<VerbsPort> port, std::unique_ptr<asio::thread_pool> control,
+                  Clock& clock);
+  /// Where VerbsPort::shut may be called. Waits for the call of a device that hangs: such a process
+  /// could not end either.
   ~VerbsPortDevice() override;
 
   std::string_view transport() const noexcept override { return "verbs"; }
@@ -24,6 +29,7 @@ class VerbsPortDevice final : public PortDevice {
 
  private:
   const std::shared_ptr<VerbsPort> port_;
+  const std::unique_ptr<asio::thread_pool> control_;
   Clock& clock_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/log.h"
+#include "engine/exec/run_on.h"
 #include "engine/exec/shielded.h"
 #include "engine/exec/sleep.h"
 #include "engine/rail/verbs/kept_pairs.h"
@@ -71,7 +72,7 @@ Task<Result<std::string>> VerbsRailDoor::replace(SessionId session, Greeting ask
       co_await pause_until(from);
       continue;
     }
-    std::vector<std::unique_ptr<QueuePair>> leftover;
+    QueuePairs leftover;
     for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
       const auto old = found->second.find(key_of(asked, i));
       const bool has = old != found->second.end() && old->second.pair != nullptr;
@@ -81,9 +82,15 @@ Task<Result<std::string>> VerbsRailDoor::replace(SessionId session, Greeting ask
       co_await destroy(std::move(leftover));
       continue;
     }
-    auto answered = answer(found->second, asked, leftover);
-    co_await destroy(std::move(leftover));
-    co_return answered;
+    // Also a try that fails counts: it costs the device as much.
+    for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
+      found->second[key_of(asked, i)].built = clock_.now();
+    }
+    QueuePairs made;
+    auto answered = co_await answer(asked, made);
+    if (answered.ok() && take(session, asked, made)) co_return encode(*answered);
+    co_await destroy(std::move(made));
+    if (!answered.ok()) co_return std::move(answered).error();
   }
 }
 
@@ -116,32 +123,42 @@ TimePoint VerbsRailDoor::may_build_at(const Pairs& pairs, const Greeting& asked)
   return at;
 }
 
-/// Builds them all, or fails and leaves in `made` what has to be destroyed.
-Result<std::string> VerbsRailDoor::answer(Pairs& pairs, const Greeting& asked,
-                                          std::vector<std::unique_ptr<QueuePair>>& made) {
-  // Also a try that fails counts: it costs the device as much.
-  for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
-    pairs[key_of(asked, i)].built = clock_.now();
-  }
+/// Builds them all, or fails; `made` is what there is then.
+Task<Result<Greeting>> VerbsRailDoor::answer(const Greeting& asked, QueuePairs& made) {
+  auto pairs =
+      co_await run_on(port_->control_executor(), make_pairs(port_.get(), asked.pairs.size(), true));
+  if (!pairs.ok()) co_return std::move(pairs).error();
+  made = std::move(*pairs);
   auto described = port_->describe();
-  if (!described.ok()) return described.error();
+  if (!described.ok()) co_return std::move(described).error();
   Greeting own = std::move(described->greeting);
   own.rail = asked.rail;
   own.generation = asked.generation;
   own.first_channel = asked.first_channel;
-  for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
-    auto pair = port_->make_pair(true);
-    if (!pair.ok()) return std::move(pair).error();
-    made.push_back(std::move(pair).value());
+  std::vector<PairPath> ours;
+  for (std::size_t i = 0; i < made.size(); ++i) {
     GreetedPair greeted;
-    greeted.number = made.back()->number();
+    greeted.number = made[i]->number();
     greeted.psn = port_->random_psn();
     own.pairs.push_back(greeted);
     const auto path = path_between(own, i, asked, i, described->gid_index, port_->options().port);
-    if (!path.ok()) return path.error();
-    // It only answers, so ready to receive is where it stays.
-    const auto ready = made.back()->answer(*path);
-    if (!ready.ok()) return ready.error();
+    if (!path.ok()) co_return path.error();
+    ours.push_back({made[i].get(), *path});
+  }
+  // They only answer, so ready to receive is where they stay.
+  auto ready = co_await run_on(port_->control_executor(), connect_pairs(std::move(ours), false));
+  if (ready.ok() && port_->fault()) ready = *port_->fault();
+  if (!ready.ok()) co_return std::move(ready).error();
+  co_return own;
+}
+
+/// False: while they were built the session ended, or another greeting was answered.
+bool VerbsRailDoor::take(SessionId session, const Greeting& asked, QueuePairs& made) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end() || !check_allowed(found->second, asked).ok()) return false;
+  Pairs& pairs = found->second;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    if (pairs[key_of(asked, i)].pair != nullptr) return false;
   }
   for (std::size_t i = 0; i < made.size(); ++i) {
     Served& served = pairs[key_of(asked, i)];
@@ -149,14 +166,14 @@ Result<std::string> VerbsRailDoor::answer(Pairs& pairs, const Greeting& asked,
     served.pair = std::move(made[i]);
   }
   made.clear();
-  return encode(own);
+  return true;
 }
 
 /// Nothing reads through them any more when this returns.
-Task<void> VerbsRailDoor::destroy(std::vector<std::unique_ptr<QueuePair>> pairs) {
+Task<void> VerbsRailDoor::destroy(QueuePairs pairs) {
   const TimePoint give_up = clock_.now() + kDestroyTime;
   for (auto& pair : pairs) {
-    auto gone = pair->destroy();
+    auto gone = co_await run_on(port_->control_executor(), destroy_pair(pair.get()));
     while (!gone.ok()) {
       log_limited("served queue pair not destroyed", LogLevel::kError, "{}",
                   gone.error().to_string());
@@ -167,7 +184,7 @@ Task<void> VerbsRailDoor::destroy(std::vector<std::unique_ptr<QueuePair>> pairs)
         break;
       }
       co_await pause_until(clock_.now() + kDestroyPause);
-      gone = pair->destroy();
+      gone = co_await run_on(port_->control_executor(), destroy_pair(pair.get()));
     }
   }
 }
@@ -180,7 +197,7 @@ Task<void> VerbsRailDoor::pause_until(TimePoint when) {
 Task<void> VerbsRailDoor::drop_session(SessionId session) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) co_return;
-  std::vector<std::unique_ptr<QueuePair>> pairs;
+  QueuePairs pairs;
   for (auto& [key, served] : found->second) {
     if (served.pair != nullptr) pairs.push_back(std::move(served.pair));
   }

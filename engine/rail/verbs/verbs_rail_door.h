@@ -12,6 +12,7 @@
 #include "engine/base/clock.h"
 #include "engine/exec/event.h"
 #include "engine/rail/rail_door.h"
+#include "engine/rail/verbs/control_calls.h"
 #include "engine/rail/verbs/greeting.h"
 #include "engine/rail/verbs/verbs_port.h"
 
@@ -59,9 +60,9 @@ class VerbsRailDoor final : public RailDoor {
   Task<Result<std::string>> replace(SessionId session, Greeting asked);
   Result<void> check_allowed(const Pairs& pairs, const Greeting& asked) const;
   TimePoint may_build_at(const Pairs& pairs, const Greeting& asked) const;
-  Result<std::string> answer(Pairs& pairs, const Greeting& asked,
-                             std::vector<std::unique_ptr<QueuePair>>& made);
-  Task<void> destroy(std::vector<std::unique_ptr<QueuePair>> pairs);
+  Task<Result<Greeting>> answer(const Greeting& asked, QueuePairs& made);
+  bool take(SessionId session, const Greeting& asked, QueuePairs& made);
+  Task<void> destroy(QueuePairs pairs);
   Task<void> pause_until(TimePoint when);
 
   const std::shared_ptr<VerbsPort> port_;

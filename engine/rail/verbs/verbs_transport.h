@@ -82,7 +82,7 @@ class VerbsTransport final : public Transport, private CompletionOwner {
   // Channels: verbs_channels.cc.
   Task<Result<void>> open_channels(TimePoint deadline);
   Task<Result<void>> join_peer(std::span<VerbsChannel* const> joined, TimePoint deadline);
-  Result<LocalEnd> offer(std::span<VerbsChannel* const> joined);
+  Task<Result<LocalEnd>> offer(std::span<VerbsChannel* const> joined);
   void look_after_channels();
   Task<void> rebuild(VerbsChannel& channel);
   Task<void> destroy(VerbsChannel& channel, TimePoint give_up);
