@@ -22,6 +22,19 @@ OrderedJson names_of(const std::vector<AnswerEncoding>& encodings) {
   return names;
 }
 
+OrderedJson verbs_config_of(const BenchOptions& options) {
+  const PathTuning& tuning = options.path_tuning;
+  return {{"gid_index", or_null(options.gid_index)},
+          {"traffic_class", tuning.traffic_class},
+          {"service_level", tuning.service_level},
+          {"ack_timeout", tuning.timeout},
+          {"retry_count", tuning.retries},
+          {"rnr_retry", tuning.rnr_retries},
+          {"pkey_index", tuning.pkey_index},
+          {"max_region_bytes", options.max_region_bytes},
+          {"spin_us", options.spin_us}};
+}
+
 OrderedJson config_of(const BenchOptions& options) {
   const Shape& shape = options.shape;
   return {{"role", to_string(options.role)},
@@ -39,6 +52,7 @@ OrderedJson config_of(const BenchOptions& options) {
           {"max_read_bytes", options.max_read_bytes},
           {"window_bytes", options.window_bytes},
           {"send_buffer_bytes", options.send_buffer_bytes},
+          {"verbs", verbs_config_of(options)},
           {"huge_pages", options.huge_pages},
           {"iterations", options.iterations},
           {"duration_s", or_null(options.seconds)},

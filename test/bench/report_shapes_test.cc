@@ -28,6 +28,14 @@ BOOST_AUTO_TEST_CASE(json_has_every_field) {
                                              "/config/layout",
                                              "/config/rails/0",
                                              "/config/channels_per_rail",
+                                             "/config/verbs/traffic_class",
+                                             "/config/verbs/service_level",
+                                             "/config/verbs/ack_timeout",
+                                             "/config/verbs/retry_count",
+                                             "/config/verbs/rnr_retry",
+                                             "/config/verbs/pkey_index",
+                                             "/config/verbs/max_region_bytes",
+                                             "/config/verbs/spin_us",
                                              "/config/max_read_bytes",
                                              "/config/window_bytes",
                                              "/config/warmup",
@@ -83,6 +91,8 @@ BOOST_AUTO_TEST_CASE(json_has_every_field) {
     BOOST_TEST(json.contains(path), pointer);
     if (json.contains(path)) BOOST_TEST(!json.at(path).is_null(), pointer);
   }
+  // The best one was chosen.
+  BOOST_TEST(json["config"]["verbs"]["gid_index"].is_null());
   // It was never down.
   BOOST_TEST(json["summary"]["rails"][0]["down"].is_null());
   for (const char* stage : kStageNames) {
