@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/base/spread_sort.h"
 #include "engine/base/units.h"
 #include "engine/plan/part_tile_maker.h"
 #include "engine/plan/run_extent.h"
@@ -131,12 +132,7 @@ void BlockPlanner::list_intervals() {
       address += stride;
     }
   }
-  const auto order = [](const RemoteInterval& a, const RemoteInterval& b) {
-    return a.address < b.address;
-  };
-  if (!std::is_sorted(remote_intervals_.begin(), remote_intervals_.end(), order)) {
-    std::sort(remote_intervals_.begin(), remote_intervals_.end(), order);
-  }
+  sort_spread(remote_intervals_, [](const RemoteInterval& one) { return one.address; });
 }
 
 std::uint64_t BlockPlanner::length_of(const RemoteInterval& interval) const {

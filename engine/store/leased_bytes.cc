@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/base/spread_sort.h"
+
 namespace corail::detail {
 namespace {
 
@@ -51,8 +53,7 @@ void LeasedBytes::build() const {
     }
   }
   for (auto& [region, ranges] : by_region) {
-    std::sort(ranges.begin(), ranges.end(),
-              [](const Range& a, const Range& b) { return a.begin < b.begin; });
+    sort_spread(ranges, [](const Range& range) { return range.begin; });
     const std::byte* const data = origins.at(region);
     const auto base = reinterpret_cast<std::uint64_t>(data);
     const std::size_t first = intervals_.size();
