@@ -1,16 +1,31 @@
 #include "engine/memory/memory_registrar.h"
 
 #include <algorithm>
+#include <exception>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 namespace corail {
+namespace {
+
+using Added = Result<std::unique_ptr<const MemoryRegistration>>;
+
+Added add_to(MemoryRegistrar& registrar, std::span<std::byte> bytes, MemoryUse use) noexcept {
+  try {
+    return registrar.add(bytes, use);
+  } catch (const std::exception&) {
+    return Error(Errc::kOutOfMemory, Stage::kSetup, "no memory to keep account of a registration");
+  }
+}
+
+}  // namespace
 
 Result<MemoryRegistrations> register_everywhere(const MemoryRegistrars& registrars,
                                                 std::span<std::byte> bytes, MemoryUse use) {
-  using Added = Result<std::unique_ptr<const MemoryRegistration>>;
   std::vector<Added> added(registrars.size());
   std::vector<std::jthread> threads;
+  threads.reserve(registrars.size());
   std::size_t left = static_cast<std::size_t>(std::count_if(
       registrars.begin(), registrars.end(), [](const auto& r) { return r != nullptr; }));
   for (std::size_t i = 0; i < registrars.size(); ++i) {
@@ -21,10 +36,15 @@ Result<MemoryRegistrations> register_everywhere(const MemoryRegistrars& registra
     }
     // The last one is done here.
     if (--left == 0) {
-      added[i] = registrar->add(bytes, use);
-    } else {
+      added[i] = add_to(*registrar, bytes, use);
+      continue;
+    }
+    try {
       threads.emplace_back(
-          [&slot = added[i], registrar, bytes, use] { slot = registrar->add(bytes, use); });
+          [&slot = added[i], registrar, bytes, use] { slot = add_to(*registrar, bytes, use); });
+    } catch (const std::system_error&) {
+      // The system has no thread left.
+      added[i] = add_to(*registrar, bytes, use);
     }
   }
   threads.clear();

@@ -11,7 +11,9 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "engine/base/check.h"
 #include "engine/base/units.h"
@@ -99,6 +101,19 @@ Mapping map_huge(const SlabOptions& options, std::uint64_t bytes, std::string& u
   return mapping;
 }
 
+/// For as long as the process lives, reachable on purpose, so that a leak checker does not take
+/// them for lost.
+void keep_registered(std::vector<MemoryRegistrations> pieces) {
+  struct Kept {
+    std::mutex mutex;
+    std::vector<std::vector<MemoryRegistrations>> all;
+  };
+  // Never destroyed: no registration in it may be.
+  static Kept* const kept = new Kept;
+  const std::lock_guard lock(kept->mutex);
+  kept->all.push_back(std::move(pieces));
+}
+
 }  // namespace
 
 std::vector<std::int32_t> machine_numa_nodes() {
@@ -176,11 +191,7 @@ Result<void> Slab::register_with(const MemoryRegistrars& registrars, MemoryUse u
 }
 
 Slab::~Slab() {
-  if (keep_mapped_) {
-    for (auto& piece : registrations_) {
-      for (auto& registration : piece) [[maybe_unused]] auto* kept = registration.release();
-    }
-  }
+  if (keep_mapped_) keep_registered(std::move(registrations_));
   registrations_.clear();
   if (data_ != nullptr && !keep_mapped_) ::munmap(data_, bytes_);
   if (memfd_ >= 0) ::close(memfd_);

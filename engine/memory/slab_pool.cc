@@ -175,7 +175,7 @@ Result<std::unique_ptr<PoolState::OneSlab>> PoolState::map_slab(
     auto registered = (*slab)->register_with(options_.registrars, MemoryUse::kLanding);
     if (!registered) return std::move(registered).error().at(Stage::kSubmit);
     return std::make_unique<OneSlab>(std::move(*slab));
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     return Error(Errc::kOutOfMemory, Stage::kSubmit, "no memory to keep account of a slab");
   }
 }
