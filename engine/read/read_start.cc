@@ -72,7 +72,7 @@ Result<void> ReadSession::choose_rails() {
   Errc code = Errc::kProtocol;
   for (std::size_t i = 0; i < request_.rails.size(); ++i) {
     const Rail& rail = *request_.rails[i];
-    RailStatus status = rail.status();
+    const RailStatus status = rail.status();
     on_trial_.push_back(status.breaker == BreakerState::kHalfOpen);
     if (status.state == RailState::kReady) {
       skipped_.push_back(lacks_key(i));
@@ -80,9 +80,8 @@ Result<void> ReadSession::choose_rails() {
       continue;
     }
     code = Errc::kConnectionLost;
-    reasons +=
-        fmt::format("; {}: {} (breaker {})", rail.name(), status.why, to_string(status.breaker));
-    skipped_.emplace_back(std::move(status.why));
+    skipped_.emplace_back(fmt::format("{} (breaker {})", status.why, to_string(status.breaker)));
+    reasons += fmt::format("; {}: {}", rail.name(), *skipped_.back());
   }
   const bool any = std::any_of(skipped_.begin(), skipped_.end(),
                                [](const auto& why) { return !why.has_value(); });
