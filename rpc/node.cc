@@ -79,7 +79,6 @@ class Node::Impl {
   Clock& clock_;
   Random& random_;
   const std::unique_ptr<Executor> home_;
-  asio::thread_pool mapping_{1};  // maps and registers memory
   std::vector<std::unique_ptr<Executor>> rail_executors_;
   std::vector<std::unique_ptr<Port>> ports_;
   const std::shared_ptr<ConnectLimit> connects_ = std::make_shared<ConnectLimit>();
@@ -87,6 +86,7 @@ class Node::Impl {
   const NodeIdentity identity_;
   RegionRegistry registry_;
   std::unique_ptr<SlabPool> memory_;
+  asio::thread_pool mapping_{1};  // maps and registers the pool's slabs
   std::unique_ptr<BlockStore> store_;
   std::unique_ptr<StoreGate> gate_;
   std::unique_ptr<PortHost> host_;
@@ -246,6 +246,7 @@ Task<void> Node::Impl::close() {
 }
 
 void Node::Impl::stop() {
+  mapping_.join();
   for (const auto& executor : rail_executors_) executor->stop();
   home_->stop();
 }

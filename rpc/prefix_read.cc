@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "engine/base/checksum.h"
 #include "engine/exec/run_on.h"
@@ -15,8 +18,29 @@
 namespace corail {
 namespace {
 
-Task<Result<SlabChunk>> allocate_chunk(SlabPool* memory, ChunkSpec spec) {
-  co_return memory->allocate(spec.bytes, spec.numa_node);
+/// What is given up by then, and how long there is time.
+struct MappingLimits {
+  CancelToken cancel;
+  Clock* clock = nullptr;
+  TimePoint deadline{};
+};
+
+/// All of them or none. In one go, so that of two reads for which there is not room enough one has
+/// what it needs.
+Task<Result<std::vector<SlabChunk>>> map_chunks(SlabPool* memory, std::span<const ChunkSpec> specs,
+                                                MappingLimits limits) {
+  std::vector<SlabChunk> chunks;
+  for (const ChunkSpec& spec : specs) {
+    if (limits.cancel.cancelled()) co_return Error(Errc::kCancelled, "the caller gave up");
+    if (limits.clock->now() >= limits.deadline) {
+      co_return Error(Errc::kDeadline,
+                      "no time was left once there was memory for the read; allow it more");
+    }
+    auto chunk = memory->allocate(spec.bytes, spec.numa_node);
+    if (!chunk) co_return std::move(chunk).error();
+    chunks.push_back(std::move(*chunk));
+  }
+  co_return std::move(chunks);
 }
 
 }  // namespace
@@ -109,17 +133,24 @@ Result<void> PrefixRead::expect_sums(LaneSums told) {
 
 Task<Result<void>> PrefixRead::allocate() {
   const TimePoint begin = context_.clock.now();
-  chunks_.reserve(plan_->chunks().size());
-  for (const ChunkSpec& spec : plan_->chunks()) {
-    auto mapped = context_.memory.allocate_mapped(spec.bytes, spec.numa_node);
-    if (mapped) {
-      chunks_.push_back(std::move(*mapped));
-      continue;
-    }
-    // A new slab: home goes on while the kernel clears it and devices register it.
-    auto chunk = co_await run_on(context_.mapping, allocate_chunk(&context_.memory, spec));
-    if (!chunk) co_return std::move(chunk).error().at(Stage::kPlan);
+  const std::span<const ChunkSpec> specs(plan_->chunks());
+  chunks_.reserve(specs.size());
+  while (chunks_.size() < specs.size()) {
+    const ChunkSpec& spec = specs[chunks_.size()];
+    auto chunk = context_.memory.allocate_mapped(spec.bytes, spec.numa_node);
+    if (!chunk) break;
     chunks_.push_back(std::move(*chunk));
+  }
+  if (chunks_.size() < specs.size()) {
+    // New slabs: home goes on while the kernel clears them and devices register them.
+    MappingLimits limits;
+    limits.cancel = options_.cancel;
+    limits.clock = &context_.clock;
+    limits.deadline = std::min(callers_deadline_, lease_.usable_until());
+    auto mapped = co_await run_on(
+        context_.mapping, map_chunks(&context_.memory, specs.subspan(chunks_.size()), limits));
+    if (!mapped) co_return std::move(mapped).error().at(Stage::kPlan);
+    std::ranges::move(*mapped, std::back_inserter(chunks_));
   }
   report_.stages.plan += context_.clock.now() - begin;
   co_return ok_result();

@@ -33,6 +33,7 @@ SessionClient::SessionClient(const asio::any_io_executor& executor, Clock& clock
 
 SessionClient::~SessionClient() {
   CORAIL_CHECK(closed_, "a session's client was destroyed without an awaited close()");
+  *self_ = nullptr;
 }
 
 // GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
@@ -80,7 +81,7 @@ Task<Result<std::vector<RailEndpoint>>> SessionClient::open_rails(
   take_regions(std::move(answer.regions));
   std::uint32_t door = 0;
   for (RailEndpoint& rail : answer.rails) {
-    rail.greeter = std::make_shared<SessionGreeter>(executor_, *this, door++);
+    rail.greeter = std::make_shared<SessionGreeter>(executor_, self_, door++);
   }
   co_return std::move(answer.rails);
 }

@@ -149,6 +149,8 @@ class SessionClient final : public Owner {
   std::optional<Error> ended_;  // why no call has a chance any more
   Event end_event_;
   bool closed_ = false;
+  /// Makes a greeting that is on its way find out that the session is gone.
+  const std::shared_ptr<SessionClient*> self_ = std::make_shared<SessionClient*>(this);
   TaskScope scope_;
 };
 
