@@ -14,6 +14,9 @@
 namespace corail {
 namespace {
 
+/// Of a port: a call that takes long holds up no more than itself until so many do.
+constexpr std::size_t kControlThreads = 4;
+
 TcpOptions tcp_options(const RailSpec& spec, const PortOptions& options) {
   TcpOptions tcp;
   tcp.local_address = std::get<TcpRailSpec>(spec).address;
@@ -33,7 +36,7 @@ Result<std::unique_ptr<PortDevice>> make_device(const RailSpec& spec, Executor& 
     return Device(std::make_unique<TcpPortDevice>(executor.asio_executor(), clock, std::move(tcp)));
   }
   if (std::holds_alternative<VerbsRailSpec>(spec)) {
-    auto control = std::make_unique<asio::thread_pool>(1);
+    auto control = std::make_unique<asio::thread_pool>(kControlThreads);
     auto port = VerbsPort::open(system_verbs(), executor, control->get_executor(),
                                 verbs_options_of(std::get<VerbsRailSpec>(spec), options));
     if (!port) return std::move(port).error();

@@ -34,8 +34,9 @@ struct ReadWork {
 };
 
 /// A reliable connected queue pair. Owned by a channel; goes before the completion queue, and
-/// before the keys that its requests use. One thread at a time, the port's. Nothing here waits for
-/// the peer, but each step is a call into the kernel.
+/// before the keys that its requests use. One thread at a time: the port's, or one that
+/// makes its long calls meanwhile. Each step is a call into the kernel; answer() may wait for the
+/// network to tell the peer's address, destroy() for the device.
 ///
 /// Once destroy() has succeeded the device touches none of its requests' memory any more.
 class QueuePair {

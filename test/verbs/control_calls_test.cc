@@ -1,11 +1,15 @@
 // Calls of the device that take their time, and what goes on meanwhile.
+#include <algorithm>
 #include <asio/co_spawn.hpp>
 #include <asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
 #include <exception>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "engine/rail/rail_greeter.h"
 #include "test/verbs/verbs_rig.h"
 
 namespace corail::test {
@@ -19,6 +23,10 @@ using Ended = std::shared_ptr<bool>;
 Task<void> connect_rail(VerbsTransport* rail, RailEndpoint endpoint, TimePoint deadline) {
   const auto connected = co_await rail->connect(std::move(endpoint), deadline);
   BOOST_TEST_REQUIRE(connected.ok(), (connected.ok() ? "" : connected.error().to_string()));
+}
+Task<void> try_connect(VerbsTransport* rail, RailEndpoint endpoint, TimePoint deadline,
+                       Result<void>* connected) {
+  *connected = co_await rail->connect(std::move(endpoint), deadline);
 }
 Task<void> close_transport(VerbsTransport* rail) { co_await rail->close(); }
 Task<void> drop(VerbsRailDoor* door, SessionId session) { co_await door->drop_session(session); }
@@ -43,12 +51,19 @@ struct SlowRig {
     });
     return ended;
   }
+  std::size_t long_calls() {
+    std::size_t sum = 0;
+    for (const char* call : {"create_qp", "modify_qp:2", "modify_qp:3", "destroy_qp"}) {
+      sum += rig.machine.calls[call];
+    }
+    return sum;
+  }
   /// What is ready, but for long calls: of those, none is made here.
   void run_ready() {
-    const std::size_t destroyed = rig.machine.calls["destroy_qp"];
+    const std::size_t made = long_calls();
     rig.context.restart();
     while (rig.context.poll() > 0) rig.context.restart();
-    BOOST_TEST_REQUIRE(rig.machine.calls["destroy_qp"] == destroyed);
+    BOOST_TEST_REQUIRE(long_calls() == made);
   }
   /// One long call, if somebody waits for one.
   bool run_call() {
@@ -144,26 +159,76 @@ BOOST_AUTO_TEST_CASE(a_session_that_ends_while_its_rail_is_built_leaves_nothing)
   }
 }
 
-BOOST_AUTO_TEST_CASE(of_two_greetings_that_are_built_at_once_the_later_stays) {
+/// However many come while the device takes its time, a rail has no more queue pairs than it may.
+BOOST_AUTO_TEST_CASE(of_greetings_that_come_at_once_the_latest_stays) {
+  constexpr std::uint64_t kGreetings = 5;
   SlowRig slow;
   VerbsRig& rig = slow.rig;
-  Error earlier;
-  Error later;
-  const Ended first = slow.start(greet(rig.door.get(), slow.of_rail(1), &earlier));
-  slow.run_ready();
-  const Ended second = slow.start(greet(rig.door.get(), slow.of_rail(2), &later));
-  // The first takes so long that the second may begin, too.
-  const TimePoint begun = rig.clock.now();
-  while (rig.clock.now() < begun + 2 * kRebuildGap) slow.run_ready();
-  slow.finish(first);
-  slow.finish(second);
-  BOOST_TEST((later.code() == Errc::kUnset), later.to_string());
+  std::vector<Error> answers(kGreetings);
+  std::vector<Ended> ended;
+  for (std::uint64_t i = 0; i < kGreetings; ++i) {
+    ended.push_back(slow.start(greet(rig.door.get(), slow.of_rail(i + 1), &answers[i])));
+  }
+  const auto all_ended = [&ended] {
+    return std::all_of(ended.begin(), ended.end(), [](const Ended& one) { return *one; });
+  };
+  std::size_t most = 0;
+  TimePoint next = rig.clock.now();
+  while (!all_ended()) {
+    slow.run_ready();
+    if (rig.clock.now() >= next && slow.run_call()) next = rig.clock.now() + kRebuildGap / 2;
+    most = std::max(most, rig.machine.pairs().size());
+  }
+  BOOST_TEST(most == 1U);
+  BOOST_TEST((answers.back().code() == Errc::kUnset), answers.back().to_string());
   BOOST_TEST(rig.door->pairs() == 1);
-  BOOST_TEST(rig.machine.pairs().size() == 1);
-  // And it is the later one's.
+  // And it is the latest one's.
   Error again;
-  slow.finish(slow.start(greet(rig.door.get(), slow.of_rail(2), &again)));
+  slow.finish(slow.start(greet(rig.door.get(), slow.of_rail(kGreetings), &again)));
   BOOST_TEST((again.code() == Errc::kRefused), again.to_string());
+}
+
+BOOST_AUTO_TEST_CASE(who_has_given_up_is_built_nothing) {
+  SlowRig slow;
+  VerbsRig& rig = slow.rig;
+  Error first;
+  Error second;
+  const Ended held = slow.start(greet(rig.door.get(), slow.of_rail(1), &first));
+  const Ended waits = slow.start(greet(rig.door.get(), slow.of_rail(2), &second));
+  const TimePoint begun = rig.clock.now();
+  while (!*waits && rig.clock.now() < begun + 2 * kGreetTime) slow.run_ready();
+  BOOST_TEST_REQUIRE(*waits);
+  BOOST_TEST((second.code() == Errc::kBusy), second.to_string());
+  slow.finish(held);
+  BOOST_TEST((first.code() == Errc::kUnset), first.to_string());
+  BOOST_TEST(rig.machine.pairs().size() == 1);
+}
+
+/// The session, which would carry the greeting, may be gone by then.
+BOOST_AUTO_TEST_CASE(a_rail_that_was_closed_meanwhile_greets_nobody) {
+  SlowRig slow;
+  VerbsRig& rig = slow.rig;
+  struct Counting final : RailGreeter {
+    Task<Result<std::string>> greet(std::string, TimePoint) override {
+      ++greeted;
+      co_return Error(Errc::kClosed, Stage::kConnect, "nobody is there");
+    }
+    int greeted = 0;
+  };
+  const auto counting = std::make_shared<Counting>();
+  RailEndpoint endpoint = rig.endpoint;
+  endpoint.greeter = counting;
+  auto rail = rig.make_rail();
+  Result<void> connected;
+  const Ended ended =
+      slow.start(try_connect(rail.get(), std::move(endpoint), rig.soon(), &connected));
+  slow.run_ready();
+  const Ended closed = slow.start(close_transport(rail.get()));
+  slow.run_ready();
+  slow.finish(ended);
+  slow.finish(closed);
+  BOOST_TEST(!connected.ok());
+  BOOST_TEST(counting->greeted == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_that_is_lost_while_it_connects_connects_nothing) {
@@ -171,13 +236,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_is_lost_while_it_connects_connects_nothing) {
   VerbsRig& rig = slow.rig;
   auto rail = rig.make_rail();
   Result<void> connected;
-  struct Connect {
-    static Task<void> run(VerbsTransport* rail, RailEndpoint endpoint, TimePoint deadline,
-                          Result<void>* connected) {
-      *connected = co_await rail->connect(std::move(endpoint), deadline);
-    }
-  };
-  const Ended ended = slow.start(Connect::run(rail.get(), rig.endpoint, rig.soon(), &connected));
+  const Ended ended = slow.start(try_connect(rail.get(), rig.endpoint, rig.soon(), &connected));
   slow.run_ready();
   rig.machine.tell("a", IBV_EVENT_DEVICE_FATAL);
   slow.run_until([&rig] { return rig.port->fault().has_value(); });

@@ -203,7 +203,7 @@ struct ScriptedCalls {
   }
   static ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* attributes) {
     auto& m = machine();
-    if (m.scripted_error("create_qp") != 0) return nullptr;
+    if (m.counted_error("create_qp") != 0) return nullptr;
     auto pair = std::make_unique<ScriptedVerbs::FakePair>();
     pair->base.context = pd->context;
     pair->base.pd = pd;

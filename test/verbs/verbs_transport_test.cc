@@ -1,6 +1,9 @@
 #include "engine/rail/verbs/verbs_transport.h"
 
 #include <boost/test/unit_test.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <set>
 
 #include "test/verbs/verbs_rig.h"
 
@@ -10,6 +13,20 @@ namespace {
 Task<void> close_beside_another(VerbsTransport* rail) { co_await rail->close(); }
 
 BOOST_AUTO_TEST_SUITE(verbs_transport)
+
+BOOST_AUTO_TEST_CASE(no_two_queue_pairs_begin_with_the_same_number) {
+  VerbsRig rig;
+  auto rail = rig.connected();
+  std::set<std::uint32_t> first_numbers;
+  std::size_t pairs = 0;
+  for (const auto* pair : rig.machine.pairs()) {
+    first_numbers.insert(pair->attributes.rq_psn);
+    ++pairs;
+  }
+  BOOST_TEST(pairs == 4U);
+  BOOST_TEST(first_numbers.size() == pairs);
+  close_rail(rig, std::move(rail));
+}
 
 BOOST_AUTO_TEST_CASE(every_byte_lands_over_all_channels) {
   VerbsRig rig;

@@ -1,15 +1,21 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/base/clock.h"
 #include "engine/base/result.h"
 #include "engine/verbs/device_facts.h"
 
 namespace corail {
+
+/// How long the holder may take to answer a greeting. With kDestroyTime less than kRailCloseTime,
+/// because a rail that closes waits for it.
+inline constexpr Duration kGreetTime = std::chrono::seconds(3);
 
 /// Queue pairs that one greeting may name, at most (I8).
 inline constexpr std::size_t kMaxGreetedPairs = 16;

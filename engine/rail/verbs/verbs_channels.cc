@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "engine/base/log.h"
@@ -18,9 +19,6 @@
 namespace corail {
 namespace {
 
-/// How long the holder may take to answer a greeting. With kDestroyTime less than kRailCloseTime,
-/// because close() waits for it.
-constexpr Duration kGreetTime = std::chrono::seconds(3);
 /// How long close() waits for flushes before it destroys the queue pairs all the same.
 constexpr Duration kDrainTime = std::chrono::seconds(1);
 
@@ -41,7 +39,7 @@ Task<Result<void>> VerbsTransport::connect(RailEndpoint remote, TimePoint deadli
   if (opened.ok() && phase_ == Phase::kConnecting) {
     phase_ = Phase::kConnected;
   } else {
-    const TimePoint give_up = clock_.now() + kDestroyTime;
+    std::optional<TimePoint> give_up;
     for (const auto& channel : channels_) co_await shielded(destroy(*channel, give_up));
     if (phase_ == Phase::kConnecting) phase_ = Phase::kClosed;
     if (opened.ok()) opened = Error(Errc::kClosed, Stage::kConnect, "the rail was closed");
@@ -88,6 +86,15 @@ Task<Result<void>> VerbsTransport::join_peer(std::span<VerbsChannel* const> join
                                              TimePoint deadline) {
   const auto own = co_await offer(joined);
   if (!own.ok()) co_return own.error();
+  // The session that carries greetings may be gone together with the rail.
+  if (!wants_channels()) co_return Error(Errc::kClosed, Stage::kConnect, "the rail was closed");
+  if (clock_.now() >= deadline) {
+    // No fault of the path: nobody has been asked yet.
+    co_return Error(Errc::kBusy, Stage::kConnect,
+                    fmt::format("{} took all the time that there was to make queue pairs; check "
+                                "the device",
+                                port_->name()));
+  }
   const TimePoint until = std::min(deadline, clock_.now() + kGreetTime);
   auto words = co_await remote_.greeter->greet(encode(own->greeting), until);
   if (!words.ok()) co_return std::move(words).error();
@@ -127,7 +134,8 @@ void VerbsTransport::look_after_channels() {
 }
 
 Task<void> VerbsTransport::rebuild(VerbsChannel& channel) {
-  co_await destroy(channel, clock_.now() + kDestroyTime);
+  std::optional<TimePoint> give_up;
+  co_await destroy(channel, give_up);
   const TimePoint from = channel.built + kRebuildGap;
   if (clock_.now() < from) co_await pause(from - clock_.now());
   if (usable()) {
@@ -145,9 +153,10 @@ Task<void> VerbsTransport::rebuild(VerbsChannel& channel) {
 }
 
 /// The device tells nothing more of what was posted on the channel, and touches none of it. A queue
-/// pair that it refuses to destroy until `give_up` is kept for ever; not while something is posted
-/// on it, because then nobody knows what the device still writes (I1).
-Task<void> VerbsTransport::destroy(VerbsChannel& channel, TimePoint give_up) {
+/// pair that it refuses to destroy for kDestroyTime, since the first refusal of those that share
+/// `give_up`, is kept for ever; not while something is posted on it, because then nobody knows what
+/// the device still writes (I1).
+Task<void> VerbsTransport::destroy(VerbsChannel& channel, std::optional<TimePoint>& give_up) {
   while (channel.pair != nullptr) {
     const auto destroyed =
         co_await run_on(port_->control_executor(), destroy_pair(channel.pair.get()));
@@ -159,7 +168,8 @@ Task<void> VerbsTransport::destroy(VerbsChannel& channel, TimePoint give_up) {
     }
     log_limited("queue pair not destroyed", LogLevel::kError,
                 "{}; memory that it may touch is kept", destroyed.error().to_string());
-    if (channel.drained() && clock_.now() >= give_up) {
+    if (!give_up) give_up = clock_.now() + kDestroyTime;
+    if (channel.drained() && clock_.now() >= *give_up) {
       keep_for_ever(port_, std::move(channel.pair));
       break;
     }
@@ -183,14 +193,17 @@ Task<void> VerbsTransport::close() {
   for (const VerbsRequest& request : std::exchange(waiting_, {})) {
     end(request, Error(Errc::kFlushed, Stage::kClose, "the rail was closed"));
   }
+  bool fenced = false;
   for (const auto& channel : channels_) {
     if (!channel->ready()) continue;
     channel->fault = ChannelFault::kFence;
     [[maybe_unused]] const auto failed = channel->pair->fail();
+    fenced = true;
   }
   deliver();
-  co_await shielded(wait_until_drained(clock_.now() + kDrainTime));
-  const TimePoint give_up = clock_.now() + kDestroyTime;
+  // What an earlier fence has not flushed waits for no more flushes: destroying ends it.
+  if (fenced) co_await shielded(wait_until_drained(clock_.now() + kDrainTime));
+  std::optional<TimePoint> give_up;
   for (const auto& channel : channels_) {
     if (!channel->rebuilding) co_await shielded(destroy(*channel, give_up));
   }

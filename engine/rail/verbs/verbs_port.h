@@ -43,7 +43,7 @@ struct LocalEnd {
 class VerbsPort final : private Poller {
  public:
   /// Called where Executor::add_poller may be. `control` makes the calls that may take long
-  /// (control_calls.h), one after the other; it must run until the port's transports and door are
+  /// (control_calls.h), several at a time; it must run until the port's transports and door are
   /// closed. Fails with what the device says, and with kInvalidArgument for a port or GID that does
   /// not exist. A port that is down is no failure: it may come up.
   static Result<std::shared_ptr<VerbsPort>> open(const VerbsApi& api, Executor& executor,

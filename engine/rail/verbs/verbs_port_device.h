@@ -10,11 +10,11 @@
 
 namespace corail {
 
-/// A port of an RDMA device, and the thread that makes its long calls. As PortDevice says; the
+/// A port of an RDMA device, and the threads that make its long calls. As PortDevice says; the
 /// clock must outlive what it makes.
 class VerbsPortDevice final : public PortDevice {
  public:
-  /// `control` is one thread, the port's control executor.
+  /// `control` is the port's control executor.
   VerbsPortDevice(std::shared_ptr<VerbsPort> port, std::unique_ptr<asio::thread_pool> control,
                   Clock& clock);
   /// Where VerbsPort::shut may be called. Waits for the call of a device that hangs: such a process

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/base/check.h"
 #include "engine/base/log.h"
@@ -60,6 +61,7 @@ Task<Result<std::string>> VerbsRailDoor::greet(SessionId session, std::string wo
 /// What an earlier generation has goes first, so that a rail never has more than it may. While that
 /// goes on others may come, so that everything is looked at again.
 Task<Result<std::string>> VerbsRailDoor::replace(SessionId session, Greeting asked) {
+  const TimePoint give_up = clock_.now() + kGreetTime;
   for (;;) {
     const auto found = sessions_.find(session);
     if (found == sessions_.end()) {
@@ -67,7 +69,15 @@ Task<Result<std::string>> VerbsRailDoor::replace(SessionId session, Greeting ask
     }
     auto allowed = check_allowed(found->second, asked);
     if (!allowed.ok()) co_return std::move(allowed).error();
-    const TimePoint from = may_build_at(found->second, asked);
+    if (clock_.now() >= give_up) {
+      co_return Error(Errc::kBusy, Stage::kConnect,
+                      fmt::format("{} was busy with earlier greetings of the rail for as long as "
+                                  "a requester waits; check its device",
+                                  port_->name()));
+    }
+    // One at a time, so that a rail never has more than it may.
+    const TimePoint from = being_built(found->second, asked) ? clock_.now() + kRebuildGap
+                                                             : may_build_at(found->second, asked);
     if (clock_.now() < from) {
       co_await pause_until(from);
       continue;
@@ -84,14 +94,34 @@ Task<Result<std::string>> VerbsRailDoor::replace(SessionId session, Greeting ask
     }
     // Also a try that fails counts: it costs the device as much.
     for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
-      found->second[key_of(asked, i)].built = clock_.now();
+      Served& served = found->second[key_of(asked, i)];
+      served.built = clock_.now();
+      served.building = true;
     }
     QueuePairs made;
     auto answered = co_await answer(asked, made);
-    if (answered.ok() && take(session, asked, made)) co_return encode(*answered);
+    const auto still = sessions_.find(session);
+    if (still != sessions_.end()) {
+      for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
+        Served& served = still->second[key_of(asked, i)];
+        served.building = false;
+        if (!answered.ok()) continue;
+        served.generation = asked.generation;
+        served.pair = std::move(made[i]);
+      }
+      if (answered.ok()) co_return encode(*answered);
+    }
     co_await destroy(std::move(made));
     if (!answered.ok()) co_return std::move(answered).error();
   }
+}
+
+bool VerbsRailDoor::being_built(const Pairs& pairs, const Greeting& asked) {
+  for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
+    const auto old = pairs.find(key_of(asked, i));
+    if (old != pairs.end() && old->second.building) return true;
+  }
+  return false;
 }
 
 /// Nothing is taken from a rail whose greeting is refused.
@@ -152,32 +182,16 @@ Task<Result<Greeting>> VerbsRailDoor::answer(const Greeting& asked, QueuePairs& 
   co_return own;
 }
 
-/// False: while they were built the session ended, or another greeting was answered.
-bool VerbsRailDoor::take(SessionId session, const Greeting& asked, QueuePairs& made) {
-  const auto found = sessions_.find(session);
-  if (found == sessions_.end() || !check_allowed(found->second, asked).ok()) return false;
-  Pairs& pairs = found->second;
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    if (pairs[key_of(asked, i)].pair != nullptr) return false;
-  }
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    Served& served = pairs[key_of(asked, i)];
-    served.generation = asked.generation;
-    served.pair = std::move(made[i]);
-  }
-  made.clear();
-  return true;
-}
-
 /// Nothing reads through them any more when this returns.
 Task<void> VerbsRailDoor::destroy(QueuePairs pairs) {
-  const TimePoint give_up = clock_.now() + kDestroyTime;
+  std::optional<TimePoint> give_up;  // counts from when the device refuses
   for (auto& pair : pairs) {
     auto gone = co_await run_on(port_->control_executor(), destroy_pair(pair.get()));
     while (!gone.ok()) {
       log_limited("served queue pair not destroyed", LogLevel::kError, "{}",
                   gone.error().to_string());
-      if (clock_.now() >= give_up) {
+      if (!give_up) give_up = clock_.now() + kDestroyTime;
+      if (clock_.now() >= *give_up) {
         // In ERR it answers nobody; a device that is gone answers nobody either.
         [[maybe_unused]] const auto failed = pair->fail();
         keep_for_ever(port_, std::move(pair));
@@ -199,7 +213,10 @@ Task<void> VerbsRailDoor::drop_session(SessionId session) {
   if (found == sessions_.end()) co_return;
   QueuePairs pairs;
   for (auto& [key, served] : found->second) {
-    if (served.pair != nullptr) pairs.push_back(std::move(served.pair));
+    if (served.pair == nullptr) continue;
+    // It answers nobody from here on, however long destroying it takes.
+    [[maybe_unused]] const auto failed = served.pair->fail();
+    pairs.push_back(std::move(served.pair));
   }
   sessions_.erase(found);
   ++under_way_;

@@ -53,6 +53,7 @@ class VerbsRailDoor final : public RailDoor {
     std::uint64_t generation = 0;
     std::unique_ptr<QueuePair> pair;  // none: it could not be built
     TimePoint built{};                // or tried to
+    bool building = false;
   };
   /// By the requester's rail and the channel in it.
   using Pairs = std::map<std::pair<std::uint64_t, std::uint32_t>, Served>;
@@ -61,7 +62,7 @@ class VerbsRailDoor final : public RailDoor {
   Result<void> check_allowed(const Pairs& pairs, const Greeting& asked) const;
   TimePoint may_build_at(const Pairs& pairs, const Greeting& asked) const;
   Task<Result<Greeting>> answer(const Greeting& asked, QueuePairs& made);
-  bool take(SessionId session, const Greeting& asked, QueuePairs& made);
+  static bool being_built(const Pairs& pairs, const Greeting& asked);
   Task<void> destroy(QueuePairs pairs);
   Task<void> pause_until(TimePoint when);
 

@@ -85,7 +85,8 @@ class VerbsTransport final : public Transport, private CompletionOwner {
   Task<Result<LocalEnd>> offer(std::span<VerbsChannel* const> joined);
   void look_after_channels();
   Task<void> rebuild(VerbsChannel& channel);
-  Task<void> destroy(VerbsChannel& channel, TimePoint give_up);
+  bool wants_channels() const noexcept { return phase_ == Phase::kConnecting || usable(); }
+  Task<void> destroy(VerbsChannel& channel, std::optional<TimePoint>& give_up);
   Task<void> wait_until_drained(TimePoint deadline);
   Task<void> pause(Duration time);
 
