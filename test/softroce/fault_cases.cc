@@ -4,9 +4,12 @@
 #include <cstdio>
 #include <ctime>
 #include <span>
+#include <thread>
 
 #include "test/softroce/device_rig.h"
 #include "test/softroce/link.h"
+#include "test/softroce/queue_pairs.h"
+#include "test/softroce/verbs_nodes.h"
 
 namespace corail::test {
 namespace {
@@ -19,6 +22,7 @@ BOOST_AUTO_TEST_SUITE(faults)
 BOOST_AUTO_TEST_CASE(wrong_requests_are_refused_and_the_others_go_on) {
   DeviceRig rig("rxe0");
   auto rail = rig.connected();
+  const auto before = queue_pairs();
   OutcomeSink wrong(rig.context.get_executor());
   OutcomeSink right(rig.context.get_executor());
   auto bad = rig.slices(2 * 64 * kKiB, 64 * kKiB);
@@ -38,6 +42,7 @@ BOOST_AUTO_TEST_CASE(wrong_requests_are_refused_and_the_others_go_on) {
   rail->post(kRead, slices, after);
   rig.run(after.outcomes(slices.size()));
   BOOST_TEST(after.count(Errc::kUnset) == slices.size(), after.first_detail());
+  BOOST_TEST(comes_true([&before] { return has_new_queue_pairs(before); }));
   rig.close(std::move(rail));
 }
 
@@ -98,6 +103,18 @@ BOOST_AUTO_TEST_CASE(a_rail_that_has_read_and_is_idle_costs_no_cpu) {
   std::printf("idle for 5 s: %.1f ms of CPU\n", used * 1000);
   BOOST_TEST(used < 0.05 * 5);
   rig.close(std::move(rail));
+}
+
+/// Both of them, with all their threads.
+BOOST_AUTO_TEST_CASE(nodes_that_have_read_and_are_idle_cost_no_cpu) {
+  VerbsNodes pair(verbs_shape(16));
+  pair.check_reads();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const double before = cpu_seconds();
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  const double used = cpu_seconds() - before;
+  std::printf("two nodes idle for 5 s: %.1f ms of CPU\n", used * 1000);
+  BOOST_TEST(used < 0.05 * 5);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -19,6 +19,7 @@ using std::chrono::milliseconds;
 
 /// Enough that some of them meet the device in the middle of what it was told to do.
 constexpr std::size_t kFencedReads = 10;
+constexpr std::size_t kLeastFenced = 3;
 /// Whether a read that is given up still has something under way by then is chance: in half of the
 /// rounds on a quiet machine, in one of twenty on a busy one; of eight reads at once in one of ten.
 constexpr std::size_t kMostRounds = 200;
@@ -62,7 +63,7 @@ BOOST_AUTO_TEST_CASE(nothing_lands_behind_reads_that_had_to_be_fenced) {
     fenced += has_new_queue_pairs(before) ? 1 : 0;
   }
   fmt::print("{} of {} reads fenced, {} late bytes\n", fenced, rounds, late);
-  BOOST_TEST(fenced > 0U);
+  BOOST_TEST(fenced >= kLeastFenced);
   BOOST_TEST(late == 0U);
   BOOST_TEST(pair.outstanding() == 0U);
   BOOST_TEST(pair.nodes.requester().memory().quarantined_chunks() == 0U);

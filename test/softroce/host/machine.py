@@ -11,7 +11,7 @@ import initramfs
 # No line of the guest's for so long is silence. Longer than any case may take by itself.
 SILENCE_SECONDS = 700
 # All of it: many cases, each bounded by itself.
-WHOLE_SECONDS = 3000
+WHOLE_SECONDS = 2500
 POLL_SECONDS = 0.2
 
 KERNELS = "vmlinuz-6.12*-amd64"  # READs of older ones stall
