@@ -23,6 +23,20 @@ std::pair<std::uint64_t, std::uint32_t> key_of(const Greeting& asked, std::size_
 
 }  // namespace
 
+class VerbsRailDoor::UnderWay {
+ public:
+  explicit UnderWay(VerbsRailDoor& door) : door_(door) { ++door_.under_way_; }
+  ~UnderWay() {
+    --door_.under_way_;
+    door_.ended_.notify();
+  }
+  UnderWay(const UnderWay&) = delete;
+  UnderWay& operator=(const UnderWay&) = delete;
+
+ private:
+  VerbsRailDoor& door_;
+};
+
 VerbsRailDoor::VerbsRailDoor(std::shared_ptr<VerbsPort> port, Clock& clock)
     : port_(std::move(port)), clock_(clock), executor_(port_->asio_executor()), ended_(executor_) {}
 
@@ -51,10 +65,8 @@ Task<Result<std::string>> VerbsRailDoor::greet(SessionId session, std::string wo
   auto asked = decode_greeting(words);
   if (!asked.ok()) co_return asked.error();
   Greeting greeting = std::move(asked).value();
-  ++under_way_;
+  const UnderWay under_way(*this);
   auto answered = co_await shielded(replace(session, std::move(greeting)));
-  --under_way_;
-  ended_.notify();
   co_return answered;
 }
 
@@ -219,10 +231,8 @@ Task<void> VerbsRailDoor::drop_session(SessionId session) {
     pairs.push_back(std::move(served.pair));
   }
   sessions_.erase(found);
-  ++under_way_;
+  const UnderWay under_way(*this);
   co_await shielded(destroy(std::move(pairs)));
-  --under_way_;
-  ended_.notify();
 }
 
 Task<void> VerbsRailDoor::close() {

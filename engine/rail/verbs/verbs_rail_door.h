@@ -58,6 +58,9 @@ class VerbsRailDoor final : public RailDoor {
   /// By the requester's rail and the channel in it.
   using Pairs = std::map<std::pair<std::uint64_t, std::uint32_t>, Served>;
 
+  /// Counts a greeting or a drop, so that close() can wait for it.
+  class UnderWay;
+
   Task<Result<std::string>> replace(SessionId session, Greeting asked);
   Result<void> check_allowed(const Pairs& pairs, const Greeting& asked) const;
   TimePoint may_build_at(const Pairs& pairs, const Greeting& asked) const;
