@@ -146,7 +146,7 @@ Task<Result<void>> PrefixRead::allocate() {
     MappingLimits limits;
     limits.cancel = options_.cancel;
     limits.clock = &context_.clock;
-    limits.deadline = std::min(callers_deadline_, lease_.usable_until());
+    limits.deadline = callers_deadline_;
     auto mapped = co_await run_on(
         context_.mapping, map_chunks(&context_.memory, specs.subspan(chunks_.size()), limits));
     if (!mapped) co_return std::move(mapped).error().at(Stage::kPlan);
