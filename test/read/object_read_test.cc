@@ -79,6 +79,35 @@ BOOST_AUTO_TEST_CASE(rails_share_stripes_where_whole_ones_do_not_divide) {
   BOOST_TEST(std::chrono::duration<double>(rig.took).count() < 1.05 * ideal);
 }
 
+BOOST_AUTO_TEST_CASE(rails_are_used_to_their_sum) {
+  struct Sum {
+    std::vector<std::uint64_t> rates;  // MB/s
+    double efficiency;
+  };
+  const Sum sums[] = {{{125}, 0.985},
+                      {{125, 125}, 0.985},
+                      {{125, 125, 125}, 0.98},
+                      {{125, 125, 125, 125}, 0.98},
+                      {{50, 100, 200}, 0.96}};
+  constexpr std::uint64_t kSize = 64 * kMiB;
+  for (const Sum& sum : sums) {
+    std::vector<RailPlan> rails;
+    double capacity = 0;
+    for (const std::uint64_t rate : sum.rates) {
+      rails.push_back(rail_of(rate * 1'000'000));
+      rails.back().window.bytes = 4 * kMiB;
+      capacity += static_cast<double>(rate) * 1e6;
+    }
+    ObjectRig rig(kSize, 4 * kMiB, {rails});
+    BOOST_TEST_REQUIRE(rig.run(rig.request(ObjectDemand::whole(kSize), false)).ok());
+    const double took = std::chrono::duration<double>(rig.took).count();
+    const double efficiency = static_cast<double>(kSize) / took / capacity;
+    BOOST_TEST_MESSAGE(rails.size() << " rails: " << efficiency);
+    BOOST_TEST(efficiency >= sum.efficiency, rails.size() << " rails: " << efficiency);
+    BOOST_TEST(rig.report.verified_bytes == kSize);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_wrong_bit_names_stripe_and_rail) {
   for (const bool granules : {false, true}) {
     auto plans = rails_to(1, 2);
