@@ -32,7 +32,7 @@ struct Flags {
   std::vector<std::string> rails = {"125MB/s"};
   std::vector<std::uint32_t> counts = {1, 2, 3, 4, 8};
   std::uint32_t iterations = 5;
-  std::uint64_t max_read_kib = 1024;
+  std::uint64_t max_read_kib = 256;  // a granule: no rail waits long for another's last one
   std::uint64_t window_kib = 4096;
   std::string verify = "full";
   double min_efficiency = 0;

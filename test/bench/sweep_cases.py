@@ -62,7 +62,7 @@ class Sweeps(unittest.TestCase):
     def test_wrong_calls(self):
         for arguments, named in ((("--rail", "fast"), "--rail"), (("--counts", "0"), "--counts"),
                                  (("--max-read-kib", "1"), "--max-read-kib"),
-                                 (("--window-kib", "512"), "--window-kib"),
+                                 (("--max-read-kib", "8192"), "--window-kib"),
                                  (("--verify", "some"), "--verify"), (("--fast",), "--fast"),
                                  (("--json", "/no/such/folder/x"), "/no/such/folder/x")):
             with self.subTest(arguments=arguments):

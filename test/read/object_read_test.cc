@@ -88,6 +88,7 @@ BOOST_AUTO_TEST_CASE(rails_are_used_to_their_sum) {
                       {{125, 125}, 0.985},
                       {{125, 125, 125}, 0.98},
                       {{125, 125, 125, 125}, 0.98},
+                      {{125, 125, 125, 125, 125, 125, 125, 125}, 0.95},
                       {{50, 100, 200}, 0.96}};
   constexpr std::uint64_t kSize = 64 * kMiB;
   for (const Sum& sum : sums) {
@@ -96,10 +97,13 @@ BOOST_AUTO_TEST_CASE(rails_are_used_to_their_sum) {
     for (const std::uint64_t rate : sum.rates) {
       rails.push_back(rail_of(rate * 1'000'000));
       rails.back().window.bytes = 4 * kMiB;
+      rails.back().window.max_slice_bytes = kGranuleBytes;
       capacity += static_cast<double>(rate) * 1e6;
     }
     ObjectRig rig(kSize, 4 * kMiB, {rails});
-    BOOST_TEST_REQUIRE(rig.run(rig.request(ObjectDemand::whole(kSize), false)).ok());
+    ReadRequest request = rig.request(ObjectDemand::whole(kSize), false);
+    request.max_slice_bytes = kGranuleBytes;
+    BOOST_TEST_REQUIRE(rig.run(std::move(request)).ok());
     const double took = std::chrono::duration<double>(rig.took).count();
     const double efficiency = static_cast<double>(kSize) / took / capacity;
     BOOST_TEST_MESSAGE(rails.size() << " rails: " << efficiency);
