@@ -3,19 +3,6 @@
 #include <algorithm>
 
 namespace corail {
-namespace {
-
-/// The last element of a table ordered by `linear` that starts at or before `at`.
-template <typename T>
-std::size_t last_at_or_before(const std::vector<T>& table, std::uint64_t at) noexcept {
-  const auto after =
-      std::upper_bound(table.begin(), table.end(), at,
-                       [](std::uint64_t value, const T& entry) { return value < entry.linear; });
-  return static_cast<std::size_t>(after - table.begin()) - 1;
-}
-
-}  // namespace
-
 std::size_t BlockPlan::interval_at(std::uint64_t linear) const noexcept {
   return last_at_or_before(intervals_, linear);
 }
@@ -43,15 +30,6 @@ std::uint64_t BlockPlan::cut_before(std::uint64_t end, std::uint64_t from, std::
   const Extent segment = segment_at(from + want);
   if (segment.from > from) return segment.from;
   return segment.to - from <= most ? segment.to : from + want;
-}
-
-const BlockPlan::Span& BlockPlan::span_at(std::uint64_t linear) const noexcept {
-  return spans_[last_at_or_before(spans_, linear)];
-}
-
-std::uint64_t BlockPlan::cut(std::uint64_t from, std::uint64_t want,
-                             std::uint64_t most) const noexcept {
-  return cut_in(span_at(from), from, want, most);
 }
 
 std::uint64_t BlockPlan::cut_in(const Span& span, std::uint64_t from, std::uint64_t want,
@@ -90,6 +68,29 @@ BlockPlan::Place BlockPlan::locate(std::uint32_t block, std::uint32_t lane) cons
   const std::size_t chunk = chunk_at(linear);
   return {static_cast<std::uint32_t>(chunk), linear - chunks_[chunk].linear,
           layout_->lane_bytes()[lane]};
+}
+
+std::uint64_t BlockPlan::copy_bytes() const noexcept { return blocks_ * layout_->block_bytes(); }
+
+void BlockPlan::for_each_copy(std::uint64_t from, std::uint64_t to,
+                              const std::function<void(const CopyPiece&)>& f) const {
+  if (from >= to || from >= total_bytes_) return;
+  std::size_t chunk = chunk_at(from);
+  for_each_segment(
+      from, to,
+      [&](std::uint32_t block, std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes) {
+        // A border of what is asked for may cut the segment; its chunk's does not.
+        const std::uint64_t begin = std::max(linear, from);
+        const std::uint64_t end = std::min(linear + bytes, to);
+        while (linear >= chunks_[chunk].linear + chunks_[chunk].bytes) ++chunk;
+        CopyPiece piece;
+        piece.chunk = static_cast<std::uint32_t>(chunk);
+        piece.chunk_offset = begin - chunks_[chunk].linear;
+        piece.length = end - begin;
+        piece.copy_offset =
+            block * layout_->block_bytes() + layout_->lane_offset(lane) + (begin - linear);
+        f(piece);
+      });
 }
 
 }  // namespace corail

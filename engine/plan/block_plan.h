@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,51 +11,22 @@
 #include "engine/base/ids.h"
 #include "engine/base/region_table.h"
 #include "engine/base/result.h"
-#include "engine/base/units.h"
 #include "engine/plan/lane_range.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/part_places.h"
 #include "engine/plan/part_table.h"
+#include "engine/plan/read_plan.h"
 #include "engine/plan/run_table.h"
 
 namespace corail {
 
-/// What a plan may at most demand, and how it is split. Sizes in bytes.
-struct PlanLimits {
-  std::uint64_t max_read_bytes = 32 * kMiB;    // one READ; the transports' limit at the most
-  std::uint64_t max_chunk_bytes = 256 * kMiB;  // one local allocation
-  std::uint64_t max_total_bytes = 64 * kGiB;   // everything the plan reads
-  std::uint64_t max_runs = 4'194'304;          // of the remote table
-  std::uint64_t max_intervals = 4'194'304;     // remote ranges before they are fused
-};
-
-/// One local allocation of a plan.
-struct ChunkSpec {
-  std::uint64_t linear = 0;    // where it starts in the plan's linear space
-  std::uint64_t bytes = 0;     // at least 1, at most PlanLimits::max_chunk_bytes
-  std::int32_t numa_node = 0;  // of the region that fills it
-};
-
 /// How the blocks of one answer are read: which remote ranges, and where their bytes go.
 ///
-/// The plan's bytes form a linear space [0, total_bytes()): the local chunks back to back, filled
-/// in remote address order. Its size is exactly what was asked for (I3). Immutable once made,
-/// shared as std::shared_ptr<const BlockPlan> by all rails and by the view of the result; any
-/// thread.
-class BlockPlan {
+/// The linear space is the local chunks back to back, in linear order, filled in remote address
+/// order. Its size is exactly what was asked for (I3). A piece is a segment: a block's bytes of one
+/// lane. Shared by all rails and by the view of the result.
+class BlockPlan final : public ReadPlan {
  public:
-  /// Contiguous at both ends: inside one remote region and one local chunk (I4).
-  struct Span {
-    std::uint64_t linear = 0;
-    std::uint64_t length = 0;
-    std::uint64_t remote_address = 0;
-    std::uint64_t remote_offset = 0;  // from the region's base
-    std::uint64_t chunk_offset = 0;
-    std::uint32_t region = 0;  // index in the RegionTable that the plan was made with
-    std::uint32_t chunk = 0;   // index in chunks()
-    RegionId region_id;
-  };
-
   /// Where one segment lies locally.
   struct Place {
     std::uint32_t chunk = 0;
@@ -61,35 +34,20 @@ class BlockPlan {
     std::uint32_t bytes = 0;
   };
 
-  std::uint64_t total_bytes() const noexcept { return total_bytes_; }
   std::uint32_t blocks() const noexcept { return blocks_; }
   const Layout& layout() const noexcept { return *layout_; }
   const std::shared_ptr<const Layout>& shared_layout() const noexcept { return layout_; }
   /// The lanes that are read; `end` is at most the layout's number of lanes.
   LaneRange lane_range() const noexcept { return lanes_; }
-  /// READs when every span is cut at max_read_bytes: fused, and split on segment borders.
-  std::uint64_t reads_planned() const noexcept { return reads_planned_; }
-  /// PlanLimits::max_read_bytes, or max_chunk_bytes where that is less.
-  std::uint64_t max_read_bytes() const noexcept { return max_read_bytes_; }
-  /// What to allocate locally, in linear order.
-  std::span<const ChunkSpec> chunks() const noexcept { return chunks_; }
-  /// In linear order, without gaps, each as long as region, chunk and remote contiguity allow.
-  std::span<const Span> spans() const noexcept { return spans_; }
 
-  /// The span that holds byte `linear`, which must be below total_bytes(). O(log spans).
-  const Span& span_at(std::uint64_t linear) const noexcept;
-
-  /// End of the slice that starts at `from` (below total_bytes()) and wants `want` bytes (at least
-  /// 1): inside one span, on the last segment border within `want` bytes. Where no border is that
-  /// near, the slice ends on the next border within `most` bytes, and where there is none either,
-  /// `want` bytes on, inside a segment. O(log spans + log lanes).
-  std::uint64_t cut(std::uint64_t from, std::uint64_t want, std::uint64_t most) const noexcept;
-  std::uint64_t cut(std::uint64_t from, std::uint64_t want) const noexcept {
-    return cut(from, want, want);
-  }
-  /// The same when the caller knows the span that holds `from`.
   std::uint64_t cut_in(const Span& span, std::uint64_t from, std::uint64_t want,
-                       std::uint64_t most) const noexcept;
+                       std::uint64_t most) const noexcept override;
+
+  /// Block after block, the lanes of a block in their order (Layout::lane_offset); also where only
+  /// some lanes are read.
+  std::uint64_t copy_bytes() const noexcept override;
+  void for_each_copy(std::uint64_t from, std::uint64_t to,
+                     const std::function<void(const CopyPiece&)>& f) const override;
 
   /// Where the segment of `block` (below blocks()) and `lane` (inside lane_range()) starts in the
   /// linear space. Arithmetic over the runs. O(log runs of the lane).
@@ -154,12 +112,7 @@ class BlockPlan {
 
   std::shared_ptr<const Layout> layout_;
   LaneRange lanes_;
-  std::uint64_t total_bytes_ = 0;
-  std::uint64_t reads_planned_ = 0;
-  std::uint64_t max_read_bytes_ = 0;
   std::uint32_t blocks_ = 0;
-  std::vector<ChunkSpec> chunks_;
-  std::vector<Span> spans_;
   std::vector<Cell> cells_;
   std::vector<Tile> tiles_;
   std::vector<Interval> intervals_;

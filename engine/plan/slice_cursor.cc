@@ -6,31 +6,34 @@
 
 namespace corail {
 
-SliceCursor::SliceCursor(const BlockPlan& plan, std::uint64_t max_slice, std::uint64_t floor,
-                         std::uint32_t rails)
+SliceCursor::SliceCursor(const ReadPlan& plan, std::size_t owner, std::uint64_t max_slice,
+                         std::uint64_t floor, std::uint32_t rails)
     : plan_(plan),
+      begin_(plan.owner_begin(owner)),
+      end_(plan.owner_end(owner)),
       max_slice_(max_slice),
       floor_(std::min(floor, max_slice)),
       rails_(rails),
-      even_share_(plan.total_bytes() <= rails_ * floor_ * kEvenShareFloors
-                      ? (plan.total_bytes() + rails_ - 1) / rails_
-                      : 0) {
+      even_share_(end_ - begin_ <= rails_ * floor_ * kEvenShareFloors
+                      ? (end_ - begin_ + rails_ - 1) / rails_
+                      : 0),
+      next_(begin_) {
   CORAIL_CHECK(floor_ > 0 && rails > 0, "a slice cursor needs slices of a byte and a rail");
 }
 
 std::optional<SliceCursor::Cut> SliceCursor::take(std::uint64_t rail_limit) noexcept {
   const std::uint64_t most = std::min(max_slice_, rail_limit);
   if (most == 0) return std::nullopt;
-  const std::span<const BlockPlan::Span> spans = plan_.spans();
+  const std::span<const ReadPlan::Span> spans = plan_.spans();
   // Relaxed throughout: what a slice covers follows from the position alone, and the plan was
   // published before the cursor was.
   std::uint64_t from = next_.load(std::memory_order_relaxed);
   for (;;) {
-    if (from >= plan_.total_bytes()) return std::nullopt;
-    const BlockPlan::Span* span = &spans[span_guess_.load(std::memory_order_relaxed)];
+    if (from >= end_) return std::nullopt;
+    const ReadPlan::Span* span = &spans[span_guess_.load(std::memory_order_relaxed)];
     if (from - span->linear >= span->length) span = &plan_.span_at(from);
-    const std::uint64_t share = std::clamp(
-        std::max((plan_.total_bytes() - from) / rails_, even_share_), floor_, max_slice_);
+    const std::uint64_t share =
+        std::clamp(std::max((end_ - from) / rails_, even_share_), floor_, max_slice_);
     const std::uint64_t end = plan_.cut_in(*span, from, std::min(share, most), most);
     if (!next_.compare_exchange_weak(from, end, std::memory_order_relaxed)) continue;
     auto ahead = static_cast<std::size_t>(span - spans.data());
@@ -41,7 +44,7 @@ std::optional<SliceCursor::Cut> SliceCursor::take(std::uint64_t rail_limit) noex
 }
 
 std::uint64_t SliceCursor::remaining() const noexcept {
-  return plan_.total_bytes() - next_.load(std::memory_order_relaxed);
+  return end_ - next_.load(std::memory_order_relaxed);
 }
 
 }  // namespace corail

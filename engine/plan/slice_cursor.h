@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "engine/base/units.h"
-#include "engine/plan/block_plan.h"
+#include "engine/plan/read_plan.h"
 
 namespace corail {
 
@@ -18,7 +18,8 @@ inline constexpr std::uint64_t kSliceFloorBytes = 256 * kKiB;
 /// slow rail with so few bytes.
 inline constexpr std::uint64_t kEvenShareFloors = 3;
 
-/// Hands the plan's linear space out in slices, each byte once: one atomic, any thread, no waiting.
+/// Hands the bytes of one of the plan's owners out in slices, each once: one atomic, any thread, no
+/// waiting.
 /// Slices are cut lazily, so a rail takes more by being faster. The last ones shrink, so that no
 /// rail waits long for a slow one at the end. Owned by the read; the plan must outlive it.
 class SliceCursor {
@@ -26,17 +27,21 @@ class SliceCursor {
   struct Cut {
     std::uint64_t linear = 0;
     std::uint64_t length = 0;
-    const BlockPlan::Span* span = nullptr;  // the one that holds it, owned by the plan
+    const ReadPlan::Span* span = nullptr;  // the one that holds it, owned by the plan
   };
 
-  /// `max_slice` and `floor` in bytes, at least 1; `rails` that share the read, at least 1.
-  SliceCursor(const BlockPlan& plan, std::uint64_t max_slice, std::uint64_t floor,
+  /// `owner` is below plan.owners(); `max_slice` and `floor` in bytes, at least 1; `rails` that
+  /// reach the owner, at least 1.
+  SliceCursor(const ReadPlan& plan, std::size_t owner, std::uint64_t max_slice, std::uint64_t floor,
               std::uint32_t rails);
-  SliceCursor(const BlockPlan& plan, std::uint64_t max_slice, std::uint32_t rails)
-      : SliceCursor(plan, max_slice, kSliceFloorBytes, rails) {}
+  SliceCursor(const ReadPlan& plan, std::uint64_t max_slice, std::uint64_t floor,
+              std::uint32_t rails)
+      : SliceCursor(plan, 0, max_slice, floor, rails) {}
+  SliceCursor(const ReadPlan& plan, std::uint64_t max_slice, std::uint32_t rails)
+      : SliceCursor(plan, 0, max_slice, kSliceFloorBytes, rails) {}
 
   /// The next slice, of at most min(max_slice, rail_limit) bytes, or nothing when all were taken.
-  /// It ends on a segment border unless a segment is larger than that. Towards the end it wants
+  /// It ends on the border of a piece unless a piece is larger than that. Towards the end it wants
   /// clamp(remaining / rails, floor, max_slice) only, or an even share where the read is small.
   std::optional<Cut> take(std::uint64_t rail_limit) noexcept;
 
@@ -44,12 +49,14 @@ class SliceCursor {
   std::uint64_t remaining() const noexcept;
 
  private:
-  const BlockPlan& plan_;
+  const ReadPlan& plan_;
+  const std::uint64_t begin_;
+  const std::uint64_t end_;
   const std::uint64_t max_slice_;
   const std::uint64_t floor_;
   const std::uint64_t rails_;
   const std::uint64_t even_share_;          // 0: the read is not small
-  std::atomic<std::uint64_t> next_{0};      // first byte that is still there to take
+  std::atomic<std::uint64_t> next_;         // first byte that is still there to take
   std::atomic<std::size_t> span_guess_{0};  // where it may lie; a hint only
 };
 

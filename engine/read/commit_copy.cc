@@ -12,7 +12,7 @@
 
 namespace corail {
 
-CommitCopy::CommitCopy(std::shared_ptr<const BlockPlan> plan, std::vector<std::byte*> chunk_bases,
+CommitCopy::CommitCopy(std::shared_ptr<const ReadPlan> plan, std::vector<std::byte*> chunk_bases,
                        std::span<std::byte> destination, std::vector<asio::any_io_executor> where)
     : plan_(std::move(plan)),
       chunk_bases_(std::move(chunk_bases)),
@@ -50,21 +50,10 @@ bool CommitCopy::step() noexcept {
 }
 
 void CommitCopy::copy(std::uint64_t from, std::uint64_t to) noexcept {
-  const Layout& layout = plan_->layout();
-  const std::span<const ChunkSpec> chunks = plan_->chunks();
-  std::size_t chunk = plan_->chunk_at(from);
-  plan_->for_each_segment(
-      from, to,
-      [&](std::uint32_t block, std::uint32_t lane, std::uint64_t linear, std::uint32_t bytes) {
-        // The step's border may cut the segment; its chunk's does not.
-        const std::uint64_t begin = std::max(linear, from);
-        const std::uint64_t end = std::min(linear + bytes, to);
-        while (linear >= chunks[chunk].linear + chunks[chunk].bytes) ++chunk;
-        const std::uint64_t place =
-            block * layout.block_bytes() + layout.lane_offset(lane) + (begin - linear);
-        std::memcpy(destination_.data() + place,
-                    chunk_bases_[chunk] + (begin - chunks[chunk].linear), end - begin);
-      });
+  plan_->for_each_copy(from, to, [this](const ReadPlan::CopyPiece& piece) {
+    std::memcpy(destination_.data() + piece.copy_offset,
+                chunk_bases_[piece.chunk] + piece.chunk_offset, piece.length);
+  });
 }
 
 }  // namespace corail

@@ -11,16 +11,15 @@
 #include "engine/base/result.h"
 #include "engine/base/units.h"
 #include "engine/exec/task.h"
-#include "engine/plan/block_plan.h"
+#include "engine/plan/read_plan.h"
 
 namespace corail {
 
 /// What one thread copies before it lets others have a turn: some hundred microseconds.
 inline constexpr std::uint64_t kCopyStepBytes = kMiB;
 
-/// Copies what a read has committed into memory of the caller's own: block after block, the lanes
-/// of a block in their order, which is where BlockPlan and Layout say. Only lanes that the plan
-/// reads are written.
+/// Copies what a read has committed into memory of the caller's own, to where the plan says
+/// (ReadPlan::for_each_copy). Only what the plan reads is written.
 ///
 /// The work is shared by the executors of the read's rails, whose threads are near the memory and
 /// were busy with this read until now; each gives way to its other reads after every step. Home,
@@ -30,9 +29,9 @@ inline constexpr std::uint64_t kCopyStepBytes = kMiB;
 /// Lives in the read's frame, on home. The memory at both ends is kept by the read.
 class CommitCopy {
  public:
-  /// `chunk_bases` by index in plan->chunks(); `destination` has room for plan->blocks() blocks.
+  /// `chunk_bases` by index in plan->chunks(); `destination` has plan->copy_bytes() bytes.
   /// `where`: the executors to copy on, each once.
-  CommitCopy(std::shared_ptr<const BlockPlan> plan, std::vector<std::byte*> chunk_bases,
+  CommitCopy(std::shared_ptr<const ReadPlan> plan, std::vector<std::byte*> chunk_bases,
              std::span<std::byte> destination, std::vector<asio::any_io_executor> where);
   CommitCopy(const CommitCopy&) = delete;
   CommitCopy& operator=(const CommitCopy&) = delete;
@@ -48,7 +47,7 @@ class CommitCopy {
   void copy(std::uint64_t from, std::uint64_t to) noexcept;
   Task<Result<void>> work();
 
-  const std::shared_ptr<const BlockPlan> plan_;
+  const std::shared_ptr<const ReadPlan> plan_;
   const std::vector<std::byte*> chunk_bases_;
   const std::span<std::byte> destination_;
   const std::vector<asio::any_io_executor> where_;

@@ -9,10 +9,12 @@
 
 namespace corail {
 
-RailShare::RailShare(SharedRead& read, Rail& rail, bool on_trial,
+RailShare::RailShare(SharedRead& read, OwnerPart& part, Rail& rail, bool on_trial,
                      std::vector<std::uint64_t> region_keys,
-                     std::unique_ptr<BlockVerifier> verifier, Clock& clock, Duration fence_deadline)
+                     std::unique_ptr<LandingVerifier> verifier, Clock& clock,
+                     Duration fence_deadline)
     : read_(read),
+      part_(part),
       rail_(rail),
       gives_back_(read.retry || on_trial),
       region_keys_(std::move(region_keys)),
@@ -69,7 +71,7 @@ bool RailShare::give_back() {
   if (!gives_back_ || !is_path_fault(*failure_)) return false;
   if (read_.stopped.load(std::memory_order_acquire)) return false;
   // The last one has nobody to give to.
-  if (read_.survivors.fetch_sub(1, std::memory_order_acq_rel) == 1) return false;
+  if (part_.survivors.fetch_sub(1, std::memory_order_acq_rel) == 1) return false;
   if (verifier_) {
     for (const LostCut& cut : unlanded_) verifier_->restart(cut.linear, cut.linear + cut.length);
   }
@@ -77,7 +79,7 @@ bool RailShare::give_back() {
     unlanded_.push_back({waiting.slice.tag, waiting.slice.length});
   }
   if (!unlanded_.empty()) read_.attempts.fetch_add(1, std::memory_order_relaxed);
-  read_.returned.give_back(unlanded_);
+  part_.returned.give_back(unlanded_);
   read_.wake();
   return true;
 }
@@ -108,9 +110,9 @@ bool RailShare::done() const noexcept {
   if (giving_up()) return true;
   if (!flushed_.empty()) return false;
   // Where slices may be given back, somebody has to be there to take them.
-  if (read_.may_give_back) return read_.all_landed();
+  if (read_.may_give_back) return part_.all_landed();
   // Whoever took the last one: a rail whose window others fill may not ask for long.
-  return read_.cursor.remaining() == 0;
+  return part_.cursor.remaining() == 0;
 }
 
 bool RailShare::has_fair_part() const noexcept {
@@ -118,21 +120,21 @@ bool RailShare::has_fair_part() const noexcept {
   // leave the other rails nothing; and a slow rail would hold a window's worth at the end, for
   // which all wait. So no rail holds more than its part of what is left, by its part of what has
   // landed; a slice each is added, so that all begin as equals.
-  if (read_.rails == 1 || in_flight_.empty()) return false;
+  if (part_.rails == 1 || in_flight_.empty()) return false;
   std::uint64_t own = 0;
   for (const Progress& entry : in_flight_) own += entry.length;
   const auto slice = static_cast<double>(read_.max_slice_bytes);
   const auto landed_here = static_cast<double>(landed_bytes_) + slice;
   const auto landed =
-      static_cast<double>(read_.landed_bytes.load(std::memory_order_relaxed)) + slice * read_.rails;
-  const auto left = static_cast<double>(read_.cursor.remaining() + read_.returned.bytes());
+      static_cast<double>(part_.landed_bytes.load(std::memory_order_relaxed)) + slice * part_.rails;
+  const auto left = static_cast<double>(part_.cursor.remaining() + part_.returned.bytes());
   return static_cast<double>(own) >= left * landed_here / landed;
 }
 
 bool RailShare::has_more() const noexcept {
   if (giving_up()) return false;
   if (!flushed_.empty()) return true;
-  return (read_.cursor.remaining() > 0 || read_.returned.bytes() > 0) && !has_fair_part();
+  return (part_.cursor.remaining() > 0 || part_.returned.bytes() > 0) && !has_fair_part();
 }
 
 std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
@@ -141,7 +143,7 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   const std::optional<SliceCursor::Cut> cut = take(max_bytes);
   // Another rail may have taken the last one meanwhile.
   if (!cut) return std::nullopt;
-  const BlockPlan::Span& span = *cut->span;
+  const ReadPlan::Span& span = *cut->span;
   const std::uint64_t within = cut->linear - span.linear;
   Slice slice;
   slice.region = span.region_id;
@@ -150,9 +152,9 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.destination = read_.chunk_bases[span.chunk] + span.chunk_offset + within;
   slice.length = cut->length;
   slice.tag = cut->linear;
-  slice.of_small_read = read_.plan->total_bytes() <= read_.rails * kSmallBytesPerRail;
+  slice.of_small_read = part_.bytes <= part_.rails * kSmallBytesPerRail;
   started(slice, 0);
-  if (read_.rails > 1 && !read_.may_give_back && read_.cursor.remaining() == 0) read_.wake();
+  if (part_.rails > 1 && !read_.may_give_back && part_.cursor.remaining() == 0) read_.wake();
   return slice;
 }
 
@@ -175,9 +177,9 @@ Slice RailShare::next_flushed(std::uint64_t max_bytes) noexcept {
 }
 
 std::optional<SliceCursor::Cut> RailShare::take(std::uint64_t max_bytes) noexcept {
-  auto cut = read_.cursor.take(max_bytes);
+  auto cut = part_.cursor.take(max_bytes);
   if (cut || !read_.may_give_back) return cut;
-  cut = read_.returned.take(max_bytes);
+  cut = part_.returned.take(max_bytes);
   if (!cut) return cut;
   ++retried_slices_;
   retried_bytes_ += cut->length;
@@ -255,8 +257,8 @@ bool RailShare::post_again(const Slice& slice, std::uint32_t reposts) noexcept {
 
 void RailShare::landed(const Slice& slice) noexcept {
   landed_bytes_ += slice.length;
-  read_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
-  if (read_.may_give_back && read_.all_landed()) read_.wake();
+  part_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
+  if (read_.may_give_back && part_.all_landed()) read_.wake();
 }
 
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {

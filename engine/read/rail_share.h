@@ -11,7 +11,7 @@
 #include "engine/exec/event.h"
 #include "engine/exec/task.h"
 #include "engine/rail/rail.h"
-#include "engine/read/integrity.h"
+#include "engine/read/read_integrity.h"
 #include "engine/read/returned_cuts.h"
 #include "engine/read/shared_read.h"
 
@@ -39,11 +39,13 @@ inline constexpr std::uint64_t kSmallBytesPerRail = kMiB;
 /// other rails can bring.
 class RailShare final : public SliceSource {
  public:
-  /// `region_keys` are the rail's, by index in the region table, for every region of the plan;
-  /// empty where the rail needs none. `verifier` is null when nothing is to be hashed. With
-  /// `on_trial` the read's may_give_back must be set.
-  RailShare(SharedRead& read, Rail& rail, bool on_trial, std::vector<std::uint64_t> region_keys,
-            std::unique_ptr<BlockVerifier> verifier, Clock& clock, Duration fence_deadline);
+  /// `part` of the read is that of the owner that the rail reaches. `region_keys` are the rail's,
+  /// by index in the region table, for every region of the plan; empty where the rail needs none.
+  /// `verifier` is null when nothing is to be hashed. With `on_trial` the read's may_give_back must
+  /// be set.
+  RailShare(SharedRead& read, OwnerPart& part, Rail& rail, bool on_trial,
+            std::vector<std::uint64_t> region_keys, std::unique_ptr<LandingVerifier> verifier,
+            Clock& clock, Duration fence_deadline);
 
   /// Fails with the rail's first failure, the holder's refusal, or kStuck when not even closing the
   /// rail made it quiescent: only then may something still write, and the destination is to be kept
@@ -66,7 +68,7 @@ class RailShare final : public SliceSource {
   std::uint64_t errors() const noexcept { return errors_; }
   Duration submit_time() const noexcept { return submit_time_; }
   Duration verify_time() const noexcept { return verify_time_; }
-  BlockVerifier* verifier() noexcept { return verifier_.get(); }
+  LandingVerifier* verifier() noexcept { return verifier_.get(); }
   Rail& rail() noexcept { return rail_; }
 
   std::optional<Slice> next(std::uint64_t max_bytes) noexcept override;
@@ -108,10 +110,11 @@ class RailShare final : public SliceSource {
   Task<void> wait_for_outcomes(TimePoint until);
 
   SharedRead& read_;
+  OwnerPart& part_;
   Rail& rail_;
   const bool gives_back_;  // what its path fails to bring
   const std::vector<std::uint64_t> region_keys_;
-  const std::unique_ptr<BlockVerifier> verifier_;
+  const std::unique_ptr<LandingVerifier> verifier_;
   Clock& clock_;
   const Duration fence_deadline_;
   Event changed_;

@@ -41,10 +41,10 @@ ReadSession::ReadSession(asio::any_io_executor home, Clock& clock, Owner& owner,
 ReadSession::~ReadSession() { *self_ = nullptr; }
 
 void ReadSession::build_shares() {
-  const auto rails = std::count(skipped_.begin(), skipped_.end(), std::nullopt);
+  const std::vector<std::uint32_t> rails = rails_of_owners();
   shared_ = std::make_unique<SharedRead>(
       request_.plan, bases_of(request_.chunks), ReadContext{request_.read, state_.epoch()},
-      request_.max_slice_bytes, static_cast<std::uint32_t>(rails), request_.retry_on_survivors);
+      request_.max_slice_bytes, rails, request_.retry_on_survivors);
   shared_->wake = [this] {
     for (const auto& share : shares_) {
       asio::post(share->rail().executor(), [share] { share->look_again(); });
@@ -55,13 +55,11 @@ void ReadSession::build_shares() {
   for (std::size_t i = 0; i < request_.rails.size(); ++i) {
     if (skipped_[i]) continue;
     if (on_trial_[i]) shared_->may_give_back = true;
-    std::unique_ptr<BlockVerifier> verifier;
-    if (request_.expectation) {
-      verifier = std::make_unique<BlockVerifier>(request_.plan, shared_->chunk_bases);
-    }
+    std::unique_ptr<LandingVerifier> verifier;
+    if (integrity_) verifier = integrity_->make_verifier(shared_->chunk_bases);
     shares_.push_back(std::make_shared<RailShare>(
-        *shared_, *request_.rails[i], on_trial_[i], std::move(request_.region_keys[i]),
-        std::move(verifier), clock_, request_.fence_deadline));
+        *shared_, *shared_->parts[owner_of(i)], *request_.rails[i], on_trial_[i],
+        std::move(request_.region_keys[i]), std::move(verifier), clock_, request_.fence_deadline));
   }
 }
 
@@ -132,19 +130,14 @@ Result<void> ReadSession::prepare(ReadReport& report) {
         Errc::kByteCountMismatch, Stage::kVerify,
         fmt::format("{} bytes landed, {} were planned (I3)", landed, request_.plan->total_bytes()));
   }
-  if (!request_.expectation) return ok_result();
-  std::vector<BlockVerifier*> verifiers;
-  verifiers.reserve(shares_.size());
-  for (const auto& share : shares_) verifiers.push_back(share->verifier());
-  const IntegrityOutcome outcome = join_verifiers(verifiers, *request_.expectation);
-  report.verified_bytes = outcome.verified_bytes;
-  if (outcome.mismatched_blocks == 0) return ok_result();
-  return Error(
-      Errc::kChecksumMismatch, Stage::kVerify,
-      fmt::format(
-          "{} of {} blocks do not match the holder's checksums, first at position {}; check "
-          "the memory of both hosts and the rails' error counters",
-          outcome.mismatched_blocks, request_.plan->blocks(), outcome.first_mismatch));
+  if (!integrity_) return ok_result();
+  std::vector<LandingVerifier*> verifiers;
+  std::vector<std::string> names;
+  for (const auto& share : shares_) {
+    verifiers.push_back(share->verifier());
+    names.push_back(share->rail().name());
+  }
+  return integrity_->join(verifiers, names, report.verified_bytes);
 }
 
 Task<Result<void>> ReadSession::confirm(ReadReport& report) {

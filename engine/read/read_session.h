@@ -15,13 +15,14 @@
 #include "engine/exec/task_scope.h"
 #include "engine/memory/read_state.h"
 #include "engine/memory/slab_pool.h"
-#include "engine/plan/block_plan.h"
+#include "engine/plan/read_plan.h"
 #include "engine/rail/rail.h"
 #include "engine/read/cancel_token.h"
 #include "engine/read/commit_copy.h"
-#include "engine/read/integrity.h"
+#include "engine/read/expectation.h"
 #include "engine/read/owner.h"
 #include "engine/read/rail_share.h"
+#include "engine/read/read_integrity.h"
 #include "engine/read/read_report.h"
 
 namespace corail {
@@ -37,15 +38,18 @@ struct ReadRequest {
   /// the rails' fences and windows bound its wait.
   bool shares_lease = false;
   EpochNumber epoch{1};
-  std::shared_ptr<const BlockPlan> plan;
+  std::shared_ptr<const ReadPlan> plan;
   std::vector<SlabChunk> chunks;  // by index in plan->chunks()
   std::vector<Rail*> rails;       // at least one; those that are not ready are skipped
+  /// Which of the plan's owners each rail reaches, by index in `rails`; empty: all reach the first.
+  /// Every owner needs a rail, and `owner` of the session speaks for all of them.
+  std::vector<std::uint32_t> rail_owners;
   /// The holder's keys for each rail, because they are per port: by index in `rails`, then in the
   /// region table, 0 where there is none. Empty where no rail has keys, as is the vector of a rail
   /// that has none. A rail that needs keys and lacks one of a region of the plan is skipped.
   std::vector<std::vector<std::uint64_t>> region_keys;
   std::uint64_t max_slice_bytes = 0;
-  std::optional<BlockExpectation> expectation;  // none: nothing is hashed
+  std::optional<Expectation> expectation;  // of the plan's kind; none: nothing is hashed
   TimePoint deadline{};  // the caller's, or the lease's end less a margin, whichever is sooner
   Duration fence_deadline{};
   CancelToken cancel;
@@ -53,9 +57,9 @@ struct ReadRequest {
   /// read fails with the last of them. Off: it fails with the first (contract 6), but for rails on
   /// trial, whose breakers are half-open when the read begins.
   bool retry_on_survivors = false;
-  /// Memory of the caller's own that gets a copy of the blocks once they are committed, block-major
-  /// and dense (Layout::lane_offset); on any other outcome no byte of it changes (contract 7). It
-  /// must be large enough for the plan's blocks, and valid until run() has returned.
+  /// Memory of the caller's own that gets a copy of what was read once it is committed, laid out as
+  /// the plan says; on any other outcome no byte of it changes (contract 7). It must have
+  /// plan->copy_bytes(), and be valid until run() has returned.
   std::optional<std::span<std::byte>> copy_on_commit;
 };
 
@@ -84,11 +88,17 @@ class ReadSession {
 
  private:
   // Starting: read_start.cc.
-  Result<void> may_start() const;
+  Result<void> may_start();
+  Result<void> check_owners() const;
   Result<void> check_keys() const;
+  std::uint32_t owner_of(std::size_t rail) const noexcept {
+    return request_.rail_owners.empty() ? 0 : request_.rail_owners[rail];
+  }
   Result<void> check_copy() const;
+  Result<void> choose_integrity();
   Result<void> choose_rails();
   std::optional<std::string> lacks_key(std::size_t rail) const;
+  std::vector<std::uint32_t> rails_of_owners() const;
 
   Task<Result<void>> attempt(ReadReport& report);
   void build_shares();
@@ -106,6 +116,7 @@ class ReadSession {
   Owner& owner_;
   ReadRequest request_;
   ReadState state_;
+  std::unique_ptr<const ReadIntegrity> integrity_;  // null: nothing is hashed
   /// Once the rails are known. On the heap, because it is aligned to cache lines: GCC 12 allocates
   /// coroutine frames, in which sessions live, without regard to that.
   std::unique_ptr<SharedRead> shared_;

@@ -1,6 +1,6 @@
 // Whether a read may start, and over which rails.
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace corail {
 
-Result<void> ReadSession::may_start() const {
+Result<void> ReadSession::may_start() {
   if (request_.cancel.cancelled()) {
     return Error(Errc::kCancelled, Stage::kSubmit, "the caller gave up before the read began");
   }
@@ -20,35 +20,61 @@ Result<void> ReadSession::may_start() const {
     return Error(Errc::kDeadline, Stage::kSubmit, "no time was left when the read began");
   }
   auto checked = check_copy();
-  if (!checked) return checked;
-  return check_keys();
+  if (checked) checked = check_owners();
+  if (checked) checked = check_keys();
+  if (checked) checked = choose_integrity();
+  return checked;
+}
+
+Result<void> ReadSession::choose_integrity() {
+  if (!request_.expectation) return ok_result();
+  auto integrity = make_integrity(request_.plan, std::move(*request_.expectation));
+  if (!integrity) return std::move(integrity).error().at(Stage::kSubmit);
+  integrity_ = std::move(*integrity);
+  return ok_result();
 }
 
 Result<void> ReadSession::check_copy() const {
   if (!request_.copy_on_commit) return ok_result();
-  const BlockPlan& plan = *request_.plan;
-  const std::uint64_t needed = plan.blocks() * plan.layout().block_bytes();
+  const std::uint64_t needed = request_.plan->copy_bytes();
   if (request_.copy_on_commit->size() >= needed) return ok_result();
   return Error(Errc::kInvalidArgument, Stage::kSubmit,
-               fmt::format("the memory for the copy has {} bytes, {} blocks need {}",
-                           request_.copy_on_commit->size(), plan.blocks(), needed));
+               fmt::format("the memory for the copy has {} bytes, what is read needs {}",
+                           request_.copy_on_commit->size(), needed));
+}
+
+Result<void> ReadSession::check_owners() const {
+  const std::size_t owners = request_.plan->owners();
+  const auto& of_rails = request_.rail_owners;
+  const bool known = of_rails.empty() || of_rails.size() == request_.rails.size();
+  const bool exist = std::all_of(of_rails.begin(), of_rails.end(),
+                                 [owners](std::uint32_t owner) { return owner < owners; });
+  if (known && exist) return ok_result();
+  return Error(
+      Errc::kInvalidArgument, Stage::kSubmit,
+      fmt::format("{} rails reach owners, of {} rails and {} owners; each rail reaches one "
+                  "of the plan's",
+                  of_rails.size(), request_.rails.size(), owners));
 }
 
 Result<void> ReadSession::check_keys() const {
   const auto& keys = request_.region_keys;
   if (keys.empty()) return ok_result();
-  std::size_t regions = 0;
-  for (const BlockPlan::Span& span : request_.plan->spans()) {
-    regions = std::max<std::size_t>(regions, span.region + std::size_t{1});
+  std::vector<std::size_t> regions(request_.plan->owners());
+  for (std::size_t owner = 0; owner < regions.size(); ++owner) {
+    for (const ReadPlan::Span& span : request_.plan->spans_of(owner)) {
+      regions[owner] = std::max<std::size_t>(regions[owner], span.region + std::size_t{1});
+    }
   }
-  const bool enough = std::all_of(keys.begin(), keys.end(), [regions](const auto& of_rail) {
-    return of_rail.empty() || of_rail.size() >= regions;
-  });
-  if (enough && keys.size() == request_.rails.size()) return ok_result();
+  bool enough = keys.size() == request_.rails.size();
+  for (std::size_t i = 0; enough && i < keys.size(); ++i) {
+    enough = keys[i].empty() || keys[i].size() >= regions[owner_of(i)];
+  }
+  if (enough) return ok_result();
   return Error(Errc::kInvalidArgument, Stage::kSubmit,
                fmt::format("keys of {} rails for {} rails, and each needs one for each of the "
                            "holder's {} regions; ask the holder for its region table again",
-                           keys.size(), request_.rails.size(), regions));
+                           keys.size(), request_.rails.size(), fmt::join(regions, ", ")));
 }
 
 /// Why a rail that is ready cannot ask the holder for what the plan needs; nothing where it can.
@@ -57,7 +83,7 @@ std::optional<std::string> ReadSession::lacks_key(std::size_t rail) const {
   if (!request_.rails[rail]->capabilities().needs_registration) return std::nullopt;
   const std::vector<std::uint64_t> none;
   const auto& keys = request_.region_keys.empty() ? none : request_.region_keys[rail];
-  for (const BlockPlan::Span& span : request_.plan->spans()) {
+  for (const ReadPlan::Span& span : request_.plan->spans_of(owner_of(rail))) {
     if (span.region < keys.size() && keys[span.region] != 0) continue;
     return fmt::format(
         "the holder told no key for its memory region {} on this rail; check that its port is "
@@ -83,12 +109,25 @@ Result<void> ReadSession::choose_rails() {
     skipped_.emplace_back(fmt::format("{} (breaker {})", status.why, to_string(status.breaker)));
     reasons += fmt::format("; {}: {}", rail.name(), *skipped_.back());
   }
-  const bool any = std::any_of(skipped_.begin(), skipped_.end(),
-                               [](const auto& why) { return !why.has_value(); });
-  if (any) return ok_result();
-  return Error(
-      code, Stage::kSubmit,
-      fmt::format("none of the {} rails to the holder is ready{}", skipped_.size(), reasons));
+  const std::vector<std::uint32_t> reaching = rails_of_owners();
+  const auto unreached = std::find(reaching.begin(), reaching.end(), 0U);
+  if (unreached == reaching.end()) return ok_result();
+  if (reaching.size() == 1) {
+    return Error(
+        code, Stage::kSubmit,
+        fmt::format("none of the {} rails to the holder is ready{}", skipped_.size(), reasons));
+  }
+  return Error(code, Stage::kSubmit,
+               fmt::format("none of the rails to owner {} of {}, counted from 0, is ready{}",
+                           unreached - reaching.begin(), reaching.size(), reasons));
+}
+
+std::vector<std::uint32_t> ReadSession::rails_of_owners() const {
+  std::vector<std::uint32_t> reaching(request_.plan->owners());
+  for (std::size_t i = 0; i < skipped_.size(); ++i) {
+    if (!skipped_[i]) ++reaching[owner_of(i)];
+  }
+  return reaching;
 }
 
 }  // namespace corail

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/plan/block_plan.h"
+#include "engine/plan/read_plan.h"
 #include "engine/plan/slice_cursor.h"
 
 namespace corail {
@@ -25,7 +25,7 @@ struct LostCut {
 /// only.
 class ReturnedCuts {
  public:
-  explicit ReturnedCuts(const BlockPlan& plan) : plan_(plan) {}
+  explicit ReturnedCuts(const ReadPlan& plan) : plan_(plan) {}
 
   /// The cuts must be quiescent (I3).
   void give_back(std::span<const LostCut> cuts);
@@ -36,7 +36,7 @@ class ReturnedCuts {
   std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  const BlockPlan& plan_;
+  const ReadPlan& plan_;
   std::mutex mutex_;
   std::vector<LostCut> cuts_;
   std::atomic<std::uint64_t> bytes_{0};

@@ -16,6 +16,7 @@ SMALL = ["--blocks", "6", "--layers", "3", "--ranks", "4", "--segment-bytes", "4
 
 program = None  # the path of p2p_bench, set by whoever runs the tests
 latency_program = None  # that of bench_latency, where benches are built
+sweep_program = None  # likewise of rail_sweep
 
 
 def environment(extra=None):

@@ -1,6 +1,7 @@
 """p2p_bench from outside: reports, exit codes, both roles, peers that are none.
 
-Usage: p2p_bench_test.py PATH_OF_P2P_BENCH [--bench-latency PATH] [unittest arguments]
+Usage: p2p_bench_test.py PATH_OF_P2P_BENCH [--bench-latency PATH] [--rail-sweep PATH]
+                         [unittest arguments]
 """
 
 import json
@@ -22,6 +23,7 @@ from interrupt_cases import Interrupts  # noqa: F401
 from latency_cases import Latencies  # noqa: F401
 from rail_list_cases import RailLists  # noqa: F401
 from role_cases import Roles  # noqa: F401
+from sweep_cases import Sweeps  # noqa: F401
 from workload_cases import Traces, Workloads  # noqa: F401
 
 STAGES = ("query", "plan", "submit", "wait", "verify", "commit", "seal")
@@ -254,5 +256,8 @@ if __name__ == "__main__":
     bench_process.program = os.path.abspath(sys.argv.pop(1))
     if sys.argv[1:2] == ["--bench-latency"]:
         bench_process.latency_program = os.path.abspath(sys.argv[2])
+        del sys.argv[1:3]
+    if sys.argv[1:2] == ["--rail-sweep"]:
+        bench_process.sweep_program = os.path.abspath(sys.argv[2])
         del sys.argv[1:3]
     unittest.main(testRunner=unittest.TextTestRunner(resultclass=CountedResult, verbosity=2))

@@ -113,8 +113,9 @@ BOOST_AUTO_TEST_CASE(a_flushed_slice_is_posted_again_in_as_many_pieces_as_fit) {
   for (const ChunkSpec& chunk : request.plan->chunks()) {
     bases.push_back(memory.emplace_back(chunk.bytes).data());
   }
-  SharedRead shared(request.plan, bases, ReadContext{}, 256 * kKiB, 1, false);
-  RailShare share(shared, *rail.get(), false, {}, nullptr, rig.world.clock(),
+  const std::uint32_t rails[] = {1};
+  SharedRead shared(request.plan, bases, ReadContext{}, 256 * kKiB, rails, false);
+  RailShare share(shared, *shared.parts[0], *rail.get(), false, {}, nullptr, rig.world.clock(),
                   std::chrono::seconds(2));
   const auto whole = share.next(256 * kKiB);
   BOOST_TEST_REQUIRE(whole.has_value());
@@ -236,13 +237,19 @@ BOOST_AUTO_TEST_CASE(without_the_keys_of_any_rail_nothing_is_posted) {
 
 BOOST_AUTO_TEST_CASE(what_the_rails_write_shares_no_cache_line) {
   ReadRig rig(small_shape(), {}, 1);
-  const SharedRead shared(rig.request().plan, {}, ReadContext(), kMiB, 1, false);
+  const std::uint32_t rails[] = {1};
+  const SharedRead shared(rig.request().plan, {}, ReadContext(), kMiB, rails, false);
+  const OwnerPart& part = *shared.parts[0];
   const auto line_of = [](const auto& member) {
     return reinterpret_cast<std::uintptr_t>(&member) / kCacheLineBytes;
   };
-  const std::set<std::uintptr_t> lines{line_of(shared.max_slice_bytes), line_of(shared.cursor),
-                                       line_of(shared.landed_bytes), line_of(shared.stopped)};
-  BOOST_TEST(lines.size() == 4U);
+  const std::set<std::uintptr_t> lines{line_of(shared.max_slice_bytes),
+                                       line_of(shared.stopped),
+                                       line_of(part.bytes),
+                                       line_of(part.cursor),
+                                       line_of(part.landed_bytes),
+                                       line_of(part.returned)};
+  BOOST_TEST(lines.size() == 6U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

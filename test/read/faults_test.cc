@@ -177,7 +177,7 @@ BOOST_DATA_TEST_CASE(a_flipped_bit_names_its_block, data::make({false, true}), r
     FaultScript faults = script(Fault(FaultKind::kFlip, slice).of(8 * 100'000 + 3));
     ReadRig rig(large_shape(), rails_with(std::move(faults), reports), 1);
     ReadRequest request = rig.request();
-    const auto plan = request.plan;
+    const auto plan = std::dynamic_pointer_cast<const BlockPlan>(request.plan);
     const std::vector<SlabChunk> chunks = request.chunks;
     ReadSession session(rig.world.executor(), rig.world.clock(), rig.owner, std::move(request));
     ReadReport report;

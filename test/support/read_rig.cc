@@ -14,7 +14,7 @@ RigRead::RigRead(asio::any_io_executor home, Clock& clock, ScriptedOwner& owner,
       owner_(owner),
       id_(request.read),
       range_(range),
-      plan_(request.plan),
+      plan_(std::dynamic_pointer_cast<const BlockPlan>(request.plan)),
       chunks_(request.chunks),
       session_(std::move(home), clock, owner, std::move(request)) {}
 

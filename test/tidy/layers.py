@@ -4,18 +4,19 @@ import re
 
 from tree import Violation
 
-_ENGINE = {"base", "exec", "memory", "plan", "verbs", "rail", "read", "store"}
+_ENGINE = {"base", "exec", "memory", "object", "plan", "verbs", "rail", "read", "store"}
 
 # What each layer may include besides itself. Tests may include anything.
 ALLOWED = {
     "base": set(),
     "exec": {"base"},
     "memory": {"base"},
-    "plan": {"base"},
+    "object": {"base"},
+    "plan": {"base", "object"},
     "verbs": {"base"},
     "rail": {"base", "exec", "memory", "verbs"},
-    "read": {"base", "exec", "memory", "plan", "rail"},
-    "store": {"base", "exec", "memory", "plan"},
+    "read": {"base", "exec", "memory", "object", "plan", "rail"},
+    "store": {"base", "exec", "memory", "object", "plan"},
     "proto": set(),
     "rpc": _ENGINE - {"verbs"} | {"proto"},
     "apps": _ENGINE - {"verbs"} | {"rpc"},
