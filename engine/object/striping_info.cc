@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "engine/base/checksum.h"
 #include "engine/object/descriptor_check.h"
 #include "engine/object/placement.h"
 #include "engine/object/stripe_checksum.h"
@@ -14,6 +16,16 @@ namespace corail {
 std::span<const Checksum64> granules_of_stripe(const StripingInfo& info, std::uint32_t stripe) {
   const std::uint64_t before = stripe * (info.object.stripe_size / kGranuleBytes);
   return std::span(info.granules).subspan(before, granules_of(info.object.chunks[stripe].length));
+}
+
+std::vector<Checksum64> hash_granules(std::span<const std::byte> bytes) {
+  std::vector<Checksum64> hashes;
+  hashes.reserve(granules_of(bytes.size()));
+  for (std::uint64_t at = 0; at < bytes.size(); at += kGranuleBytes) {
+    const std::uint64_t length = std::min<std::uint64_t>(kGranuleBytes, bytes.size() - at);
+    hashes.emplace_back(xxh3_64(bytes.subspan(at, length)));
+  }
+  return hashes;
 }
 
 Checksum64 stripe_checksum_of(std::span<const Checksum64> granules, std::uint64_t length) noexcept {

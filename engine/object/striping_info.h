@@ -32,6 +32,9 @@ struct StripingInfo {
 /// The granules of one stripe, which the object must have. A view into `info`.
 std::span<const Checksum64> granules_of_stripe(const StripingInfo& info, std::uint32_t stripe);
 
+/// xxh3-64 of each granule of what begins at a granule's border; the last one may be short.
+std::vector<Checksum64> hash_granules(std::span<const std::byte> bytes);
+
 /// The checksum that a stripe with these granules must have.
 Checksum64 stripe_checksum_of(std::span<const Checksum64> granules, std::uint64_t length) noexcept;
 
