@@ -4,19 +4,20 @@ import re
 
 from tree import Violation
 
-_ENGINE = {"base", "exec", "memory", "object", "plan", "verbs", "rail", "read", "store"}
+_ENGINE = {"base", "disk", "exec", "memory", "object", "plan", "verbs", "rail", "read", "store"}
 
 # What each layer may include besides itself. Tests may include anything.
 ALLOWED = {
     "base": set(),
     "exec": {"base"},
     "memory": {"base"},
+    "disk": {"base", "exec", "memory"},
     "object": {"base"},
     "plan": {"base", "object"},
     "verbs": {"base"},
     "rail": {"base", "exec", "memory", "verbs"},
     "read": {"base", "exec", "memory", "object", "plan", "rail"},
-    "store": {"base", "exec", "memory", "object", "plan"},
+    "store": {"base", "disk", "exec", "memory", "object", "plan"},
     "proto": set(),
     "rpc": _ENGINE - {"verbs"} | {"proto"},
     "apps": _ENGINE - {"verbs"} | {"rpc"},
