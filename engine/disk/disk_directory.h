@@ -55,4 +55,7 @@ class DiskDirectory {
   virtual std::string path() const = 0;
 };
 
+/// Of one store: one for each of its devices, in their order.
+using DiskDirectories = std::vector<std::unique_ptr<DiskDirectory>>;
+
 }  // namespace corail

@@ -20,9 +20,12 @@ Task<Result<ObjectGeneration>> ObjectStoreState::begin_put(PutRequest request) {
   if (!generation) co_return std::move(generation).error();
   auto stripes = co_await medium_->create(*generation, request.size, request.stripe_size);
   if (!stripes) co_return std::move(stripes).error();
-  if (auto open = check_open(); !open) {
+  // Others have begun meanwhile, or the store has been closed.
+  auto still = check_open();
+  if (still) still = check_room(request.key);
+  if (!still) {
     remove_later(*stripes);
-    co_return open.error();
+    co_return std::move(still).error();
   }
   const Put put =
       std::make_shared<OpenPut>(request, *generation, options_.self, medium_->devices(), *stripes);

@@ -12,7 +12,7 @@ namespace corail::test {
 class SimulatedDiskFile final : public DiskFile {
  public:
   SimulatedDiskFile(SimulatedDisk& disk, std::string name,
-                    std::shared_ptr<detail::SimulatedFile> file)
+                    std::shared_ptr<simulated::SimulatedFile> file)
       : disk_(disk), name_(std::move(name)), file_(std::move(file)) {}
 
   Task<Result<void>> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
@@ -52,18 +52,18 @@ class SimulatedDiskFile final : public DiskFile {
  private:
   SimulatedDisk& disk_;
   const std::string name_;
-  const std::shared_ptr<detail::SimulatedFile> file_;
+  const std::shared_ptr<simulated::SimulatedFile> file_;
 };
 
 class SimulatedDirectory final : public DiskDirectory {
  public:
   SimulatedDirectory(SimulatedDisk& disk, std::string path,
-                     std::shared_ptr<detail::SimulatedFolder> folder)
+                     std::shared_ptr<simulated::SimulatedFolder> folder)
       : disk_(disk), path_(std::move(path)), folder_(std::move(folder)) {}
 
   Task<Result<std::shared_ptr<DiskFile>>> create(std::string name) override {
     const SimulatedDisk::Fate fate = next_call("create", name);
-    const auto file = std::make_shared<detail::SimulatedFile>();
+    const auto file = std::make_shared<simulated::SimulatedFile>();
     if (fate.takes_effect) folder_->put(name, file);
     if (fate.error) co_return *fate.error;
     co_return handle(name, file);
@@ -110,7 +110,7 @@ class SimulatedDirectory final : public DiskDirectory {
     return disk_.next_call(fmt::format("{} {}/{}", call, path_, name));
   }
   std::shared_ptr<DiskFile> handle(const std::string& name,
-                                   std::shared_ptr<detail::SimulatedFile> file) {
+                                   std::shared_ptr<simulated::SimulatedFile> file) {
     return std::make_shared<SimulatedDiskFile>(disk_, path_ + "/" + name, std::move(file));
   }
   Error missing(const std::string& name) const {
@@ -119,12 +119,12 @@ class SimulatedDirectory final : public DiskDirectory {
 
   SimulatedDisk& disk_;
   const std::string path_;
-  const std::shared_ptr<detail::SimulatedFolder> folder_;
+  const std::shared_ptr<simulated::SimulatedFolder> folder_;
 };
 
 std::unique_ptr<DiskDirectory> SimulatedDisk::directory(const std::string& path) {
-  std::shared_ptr<detail::SimulatedFolder>& folder = folders_[path];
-  if (!folder) folder = std::make_shared<detail::SimulatedFolder>();
+  std::shared_ptr<simulated::SimulatedFolder>& folder = folders_[path];
+  if (!folder) folder = std::make_shared<simulated::SimulatedFolder>();
   return std::make_unique<SimulatedDirectory>(*this, path, folder);
 }
 

@@ -14,10 +14,10 @@
 
 namespace corail::test {
 
-namespace detail {
+namespace simulated {
 struct SimulatedFile;
 struct SimulatedFolder;
-}  // namespace detail
+}  // namespace simulated
 
 /// What becomes of what was not synced when a machine crashes.
 enum class CrashLoss {
@@ -47,7 +47,7 @@ class SimulatedDisk {
   void restart(CrashLoss loss);
 
   /// This call fails with kStoreFailed; it takes effect or not, as chance decides. A failed sync
-  /// may have dropped what was written, as the page cache does.
+  /// may have dropped what was written, as the page cache does. 0: none fails.
   void fail_at(std::uint64_t call) noexcept { fail_at_ = call; }
   /// Bytes that all files together may have; writes beyond are cut off, with kStoreFull.
   void set_capacity(std::uint64_t bytes) noexcept { capacity_ = bytes; }
@@ -75,7 +75,7 @@ class SimulatedDisk {
   std::uint64_t fail_at_ = 0;
   std::uint64_t capacity_ = ~std::uint64_t{0};
   bool crashed_ = false;
-  std::map<std::string, std::shared_ptr<detail::SimulatedFolder>> folders_;
+  std::map<std::string, std::shared_ptr<simulated::SimulatedFolder>> folders_;
 };
 
 }  // namespace corail::test

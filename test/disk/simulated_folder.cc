@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace corail::test::detail {
+namespace corail::test::simulated {
 namespace {
 
 /// What a disk writes as a whole, bytes.
@@ -70,4 +70,4 @@ void SimulatedFolder::crash(CrashLoss loss, Random& random) {
   for (const auto& [name, file] : names) file->crash(loss, random);
 }
 
-}  // namespace corail::test::detail
+}  // namespace corail::test::simulated

@@ -13,7 +13,7 @@
 #include "test/disk/simulated_disk.h"
 
 // The state behind a SimulatedDisk.
-namespace corail::test::detail {
+namespace corail::test::simulated {
 
 /// A file: what a reader sees, what would survive, and the writes between the two.
 struct SimulatedFile {
@@ -58,4 +58,4 @@ struct SimulatedFolder {
   std::vector<Change> pending;
 };
 
-}  // namespace corail::test::detail
+}  // namespace corail::test::simulated

@@ -2,9 +2,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "engine/base/random.h"
 #include "engine/memory/slab_pool.h"
+#include "engine/store/directory_medium.h"
 #include "engine/store/memory_medium.h"
+#include "rpc/manifest/codec_manifest.h"
+#include "test/disk/simulated_disk.h"
 
 namespace corail::test {
 
@@ -27,6 +34,38 @@ class InMemory {
   }
 
   SlabPool pool_{options()};
+};
+
+/// Three directories of a machine that may crash.
+class OnSimulatedDisk {
+ public:
+  static constexpr std::uint32_t kDevices = 3;
+
+  explicit OnSimulatedDisk(std::uint64_t seed = 1) : random_(seed), disk_(seed) {}
+
+  std::unique_ptr<ObjectMedium> medium() {
+    DiskDirectories directories;
+    for (std::uint32_t i = 0; i < kDevices; ++i) directories.push_back(disk_.directory(path(i)));
+    return std::make_unique<DirectoryMedium>(std::move(directories), codec_, random_);
+  }
+  static std::string path(std::uint32_t device) { return "/disk" + std::to_string(device); }
+  /// Names of the files that are no store's head, of all directories.
+  std::vector<std::string> files() const {
+    std::vector<std::string> all;
+    for (std::uint32_t i = 0; i < kDevices; ++i) {
+      for (const std::string& name : disk_.names(path(i))) {
+        if (name != "store") all.push_back(path(i) + "/" + name);
+      }
+    }
+    return all;
+  }
+  bool nothing_left() const { return files().empty(); }
+  SimulatedDisk& disk() noexcept { return disk_; }
+
+ private:
+  ProtobufManifestCodec codec_;
+  SeededRandom random_;
+  SimulatedDisk disk_;
 };
 
 }  // namespace corail::test

@@ -113,4 +113,10 @@ PutRequest StoreRig::request(const std::string& key, std::uint64_t size) {
   return request;
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string line;
+  for (const std::string& name : names) line += name + " ";
+  return line;
+}
+
 }  // namespace corail::test

@@ -74,6 +74,9 @@ class StoreRig {
   std::uint64_t boot_ = 0;
 };
 
+/// The names in one line.
+std::string joined(const std::vector<std::string>& names);
+
 /// "ok", or the error's text.
 template <typename T>
 std::string text_of(const Result<T>& result) {

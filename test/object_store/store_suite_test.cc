@@ -14,7 +14,7 @@
 namespace corail::test {
 namespace {
 
-using Kinds = std::tuple<InMemory>;
+using Kinds = std::tuple<InMemory, OnSimulatedDisk>;
 using std::chrono::seconds;
 
 constexpr std::uint64_t kSize = 5 * kGranuleBytes + 77;  // three stripes, the last one short
