@@ -34,6 +34,7 @@ THIRD_PARTY = (
     (r"spdlog/", "corail_spdlog", r"engine/base/log\."),
     (r"fmt/", "corail_fmt", r""),
     (r"numa(if)?\.h$", "corail_numa", r"engine/memory/"),
+    (r"liburing\.h$", "corail_uring", r"engine/disk/"),
     (r"nlohmann/", "corail_json", r"(apps|bench|test)/"),
     (r"CLI/", "corail_cli11", r"(apps|bench|test/sim)/"),
     (r"zlib\.h$", "corail_zlib", r"apps/"),
