@@ -20,7 +20,7 @@ constexpr std::uint64_t kNewSeed = 22;
 
 struct Machine : OnSimulatedDisk, StoreRig {
   explicit Machine(std::uint64_t seed) : OnSimulatedDisk(seed) {}
-  Result<RecoveryReport> boot() { return start(medium()); }
+  Result<RecoveryReport> boot() { return start(medium(executor())); }
   void crash(CrashLoss loss) {
     stop();
     disk().restart(loss);

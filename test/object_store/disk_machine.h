@@ -21,10 +21,10 @@ inline constexpr std::size_t kFiles = 4;
 /// A store on a simulated disk, started.
 struct DiskMachine : OnSimulatedDisk, StoreRig {
   explicit DiskMachine(std::uint64_t seed = 1) : OnSimulatedDisk(seed) {
-    BOOST_REQUIRE(start(medium()).ok());
+    BOOST_REQUIRE(start(medium(executor())).ok());
   }
   RecoveryReport restart() {
-    auto report = start(medium());
+    auto report = start(medium(executor()));
     BOOST_REQUIRE_MESSAGE(report.ok(), text_of(report));
     return *report;
   }

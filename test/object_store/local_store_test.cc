@@ -1,5 +1,3 @@
-#include <asio/any_io_executor.hpp>
-#include <asio/this_coro.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <optional>
@@ -16,11 +14,6 @@ using Kinds = std::tuple<ByThreads, ByUring>;
 
 constexpr std::uint64_t kSize = 11 * kGranuleBytes + 77;  // six stripes on two devices
 
-Task<asio::any_io_executor> own_executor() {
-  const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  co_return executor;
-}
-
 /// The store goes first, then what reaches its disks, then the context that both run on.
 template <typename Kind>
 struct Machine : StoreRig, Kind {
@@ -29,7 +22,7 @@ struct Machine : StoreRig, Kind {
 
   RecoveryReport restart() {
     this->stop();  // another store may not open what this one has
-    const auto report = this->start(this->medium(this->run(own_executor())));
+    const auto report = this->start(this->medium(this->executor()));
     BOOST_REQUIRE_MESSAGE(report.ok(), text_of(report));
     return *report;
   }

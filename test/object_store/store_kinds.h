@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,13 +16,16 @@
 
 namespace corail::test {
 
-/// What every store must do is tested over each of these. A kind makes the medium of a store, and
-/// says whether objects outlive it.
+/// What every store must do is tested over each of these, and those of on_local_disk.h. A kind
+/// makes the medium of a store that runs on the executor, and says whether anything is left of
+/// objects.
 class InMemory {
  public:
   static constexpr std::uint64_t kCapacity = 16 * kMiB;
 
-  std::unique_ptr<ObjectMedium> medium() { return std::make_unique<MemoryMedium>(pool_); }
+  std::unique_ptr<ObjectMedium> medium(const asio::any_io_executor&) {
+    return std::make_unique<MemoryMedium>(pool_);
+  }
   bool nothing_left() const { return pool_.outstanding_bytes() == 0; }
 
  private:
@@ -43,7 +47,7 @@ class OnSimulatedDisk {
 
   explicit OnSimulatedDisk(std::uint64_t seed = 1) : random_(seed), disk_(seed) {}
 
-  std::unique_ptr<ObjectMedium> medium() {
+  std::unique_ptr<ObjectMedium> medium(const asio::any_io_executor&) {
     DiskDirectories directories;
     for (std::uint32_t i = 0; i < kDevices; ++i) directories.push_back(disk_.directory(path(i)));
     return std::make_unique<DirectoryMedium>(std::move(directories), codec_, random_);

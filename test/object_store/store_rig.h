@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/io_context.hpp>
 #include <cstddef>
@@ -31,6 +32,7 @@ class StoreRig {
   /// Closes it, if there is one. Leases end with it.
   void stop();
   ObjectStore& store() noexcept { return *store_; }
+  asio::any_io_executor executor() { return context_.get_executor(); }
 
   /// Runs a task to its end.
   template <typename T>

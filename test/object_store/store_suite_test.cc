@@ -8,20 +8,27 @@
 
 #include "engine/object/striping_info.h"
 #include "test/object_store/content.h"
+#include "test/object_store/on_local_disk.h"
 #include "test/object_store/store_kinds.h"
 #include "test/object_store/store_rig.h"
 
 namespace corail::test {
 namespace {
 
-using Kinds = std::tuple<InMemory, OnSimulatedDisk>;
+using Kinds = std::tuple<InMemory, OnSimulatedDisk, ByThreads, ByUring>;
 using std::chrono::seconds;
 
 constexpr std::uint64_t kSize = 5 * kGranuleBytes + 77;  // three stripes, the last one short
 
+/// The store goes first, then what reaches its disks, then the context that both run on.
 template <typename Kind>
-struct Fixture : Kind, StoreRig {
-  Fixture() { BOOST_REQUIRE(this->start(this->medium()).ok()); }
+struct Fixture : StoreRig, Kind {
+  Fixture() { restart(options()); }
+  ~Fixture() { this->stop(); }
+  void restart(const ObjectStoreOptions& with) {
+    this->stop();  // another store may not open what this one has
+    BOOST_REQUIRE(this->start(this->medium(this->executor()), with).ok());
+  }
 };
 
 bool holds(const Result<std::vector<std::byte>>& found, std::uint64_t seed, std::uint64_t size) {
@@ -250,7 +257,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(wrong_requests_and_limits_are_typed, Kind, Kinds) 
   options.max_objects = 2;
   options.max_open_puts = 1;
   options.max_leases = 1;
-  BOOST_REQUIRE(rig.start(rig.medium(), options).ok());
+  rig.restart(options);
   PutRequest request = StoreRig::request("", 1);
   BOOST_TEST((code_of(rig.put(request, 1)) == Errc::kInvalidArgument));
   request = StoreRig::request("k", 1);
