@@ -13,7 +13,7 @@ namespace {
 
 /// The codes that may travel. Transport and integrity errors may not: what this side's rails and
 /// checksums say is for this side to find out.
-constexpr std::array<std::pair<Errc, v1::ErrorCode>, 18> kCodes = {{
+constexpr std::array<std::pair<Errc, v1::ErrorCode>, 21> kCodes = {{
     {Errc::kInvalidArgument, v1::INVALID_ARGUMENT},
     {Errc::kUnknownName, v1::UNKNOWN_NAME},
     {Errc::kLayoutMismatch, v1::LAYOUT_MISMATCH},
@@ -21,6 +21,7 @@ constexpr std::array<std::pair<Errc, v1::ErrorCode>, 18> kCodes = {{
     {Errc::kBusy, v1::BUSY},
     {Errc::kOutOfMemory, v1::OUT_OF_MEMORY},
     {Errc::kQuotaExceeded, v1::QUOTA_EXCEEDED},
+    {Errc::kStoreFull, v1::STORE_FULL},
     {Errc::kNotFound, v1::NOT_FOUND},
     {Errc::kGenerationChanged, v1::GENERATION_CHANGED},
     {Errc::kLeaseExpired, v1::LEASE_EXPIRED},
@@ -28,6 +29,8 @@ constexpr std::array<std::pair<Errc, v1::ErrorCode>, 18> kCodes = {{
     {Errc::kIncompatible, v1::INCOMPATIBLE},
     {Errc::kProtocol, v1::PROTOCOL},
     {Errc::kBadRunTable, v1::BAD_RUN_TABLE},
+    {Errc::kStoreFailed, v1::STORE_FAILED},
+    {Errc::kStripeLost, v1::STRIPE_LOST},
     {Errc::kCancelled, v1::CANCELLED},
     {Errc::kDeadline, v1::DEADLINE},
     {Errc::kStuck, v1::STUCK},

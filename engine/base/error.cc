@@ -27,6 +27,7 @@ ErrorClass error_class(Errc code) noexcept {
     case Errc::kBusy:
     case Errc::kOutOfMemory:
     case Errc::kQuotaExceeded:
+    case Errc::kStoreFull:
       return ErrorClass::kBackPressure;
     case Errc::kNotFound:
     case Errc::kGenerationChanged:
@@ -35,9 +36,12 @@ ErrorClass error_class(Errc code) noexcept {
     case Errc::kIncompatible:
     case Errc::kProtocol:
     case Errc::kBadRunTable:
+    case Errc::kStoreFailed:
+    case Errc::kStripeLost:
       return ErrorClass::kPeer;
     case Errc::kChecksumMismatch:
     case Errc::kByteCountMismatch:
+    case Errc::kBadManifest:
       return ErrorClass::kIntegrity;
     case Errc::kConnectFailed:
     case Errc::kConnectionLost:
@@ -72,6 +76,8 @@ std::string_view to_string(Errc code) noexcept {
       return "out of memory";
     case Errc::kQuotaExceeded:
       return "quota exceeded";
+    case Errc::kStoreFull:
+      return "store full";
     case Errc::kNotFound:
       return "not found";
     case Errc::kGenerationChanged:
@@ -86,10 +92,16 @@ std::string_view to_string(Errc code) noexcept {
       return "protocol violation";
     case Errc::kBadRunTable:
       return "invalid run table";
+    case Errc::kStoreFailed:
+      return "store failed";
+    case Errc::kStripeLost:
+      return "stripe lost";
     case Errc::kChecksumMismatch:
       return "checksum mismatch";
     case Errc::kByteCountMismatch:
       return "byte count mismatch";
+    case Errc::kBadManifest:
+      return "invalid manifest";
     case Errc::kConnectFailed:
       return "connect failed";
     case Errc::kConnectionLost:

@@ -19,7 +19,8 @@ enum class Errc {
   kBusy,
   kOutOfMemory,
   kQuotaExceeded,
-  // The peer's answer.
+  kStoreFull,
+  // The peer's answer, or that of a store.
   kNotFound,
   kGenerationChanged,
   kLeaseExpired,
@@ -27,9 +28,12 @@ enum class Errc {
   kIncompatible,
   kProtocol,
   kBadRunTable,
+  kStoreFailed,
+  kStripeLost,
   // Integrity.
   kChecksumMismatch,
   kByteCountMismatch,
+  kBadManifest,
   // Transport.
   kConnectFailed,
   kConnectionLost,

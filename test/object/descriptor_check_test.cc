@@ -34,9 +34,7 @@ BOOST_AUTO_TEST_SUITE(descriptor_check)
 BOOST_AUTO_TEST_CASE(every_size_with_its_stripes_passes) {
   const auto passes = [](std::uint64_t size, std::uint64_t stripe_size) {
     const auto checked = check_descriptor(object_of(size, stripe_size));
-    BOOST_TEST_CONTEXT(size << " bytes in stripes of " << stripe_size) {
-      BOOST_TEST(checked.ok());
-    }
+    BOOST_TEST_CONTEXT(size << " bytes in stripes of " << stripe_size) { BOOST_TEST(checked.ok()); }
   };
   passes(0, kGranuleBytes);
   passes(1, kGranuleBytes);

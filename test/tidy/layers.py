@@ -4,19 +4,20 @@ import re
 
 from tree import Violation
 
-_ENGINE = {"base", "exec", "memory", "object", "plan", "verbs", "rail", "read", "store"}
+_ENGINE = {"base", "disk", "exec", "memory", "object", "plan", "verbs", "rail", "read", "store"}
 
 # What each layer may include besides itself. Tests may include anything.
 ALLOWED = {
     "base": set(),
     "exec": {"base"},
     "memory": {"base"},
+    "disk": {"base", "exec", "memory"},
     "object": {"base"},
     "plan": {"base", "object"},
     "verbs": {"base"},
     "rail": {"base", "exec", "memory", "verbs"},
     "read": {"base", "exec", "memory", "object", "plan", "rail"},
-    "store": {"base", "exec", "memory", "object", "plan"},
+    "store": {"base", "disk", "exec", "memory", "object", "plan"},
     "proto": set(),
     "rpc": _ENGINE - {"verbs"} | {"proto"},
     "apps": _ENGINE - {"verbs"} | {"rpc"},
@@ -33,6 +34,7 @@ THIRD_PARTY = (
     (r"spdlog/", "corail_spdlog", r"engine/base/log\."),
     (r"fmt/", "corail_fmt", r""),
     (r"numa(if)?\.h$", "corail_numa", r"engine/memory/"),
+    (r"liburing\.h$", "corail_uring", r"engine/disk/"),
     (r"nlohmann/", "corail_json", r"(apps|bench|test)/"),
     (r"CLI/", "corail_cli11", r"(apps|bench|test/sim)/"),
     (r"zlib\.h$", "corail_zlib", r"apps/"),
