@@ -147,9 +147,9 @@ class ExitCodes(BenchTest):
     def test_the_readme_and_the_help_agree(self):
         readme = (pathlib.Path(__file__).parents[2] / "README.md").read_text()
         text = run("--help").out
-        # cmake's, Google Benchmark's, bench_latency's, the simulation's.
+        # cmake's, Google Benchmark's, bench_latency's, the simulation's, rail_sweep's.
         of_others = {"--build", "--benchmark", "--samples", "--big-bytes", "--check",
-                     "--seeds", "--from", "--plant"}
+                     "--seeds", "--from", "--plant", "--rail"}
         flags = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", readme)) - of_others
         self.assertGreater(len(flags), 10)
         self.assertEqual([flag for flag in sorted(flags) if flag + " " not in text], [])
