@@ -32,7 +32,10 @@ Result<void> check_put(const PutRequest& request) {
 
 OpenPut::OpenPut(const PutRequest& request, ObjectGeneration generation, const ObjectNode& self,
                  std::uint32_t devices, std::shared_ptr<StripeSet> stripes)
-    : if_generation(request.if_generation), stripes_(std::move(stripes)) {
+    : if_generation(request.if_generation),
+      key_(request.key),
+      generation_(generation),
+      stripes_(std::move(stripes)) {
   ObjectDescriptor& object = info_.object;
   object.key = request.key;
   object.size = request.size;

@@ -25,8 +25,9 @@ class OpenPut {
   OpenPut(const PutRequest& request, ObjectGeneration generation, const ObjectNode& self,
           std::uint32_t devices, std::shared_ptr<StripeSet> stripes);
 
-  const std::string& key() const noexcept { return info_.object.key; }
-  ObjectGeneration generation() const noexcept { return info_.object.generation; }
+  // Also after finish(): a put that is being installed must be found by both.
+  const std::string& key() const noexcept { return key_; }
+  ObjectGeneration generation() const noexcept { return generation_; }
   StripeSet& stripes() noexcept { return *stripes_; }
   std::shared_ptr<StripeSet> shared_stripes() const noexcept { return stripes_; }
 
@@ -53,6 +54,8 @@ class OpenPut {
  private:
   std::size_t first_granule(std::uint32_t stripe, std::uint64_t offset) const;
 
+  const std::string key_;
+  const ObjectGeneration generation_;
   StripingInfo info_;
   std::shared_ptr<StripeSet> stripes_;
   std::vector<bool> claimed_;  // by granule of the object
