@@ -132,7 +132,10 @@ nlohmann::ordered_json report(const Flags& flags, const Sweep& sweep,
 }
 
 bool write_file(const std::string& path, const std::string& text) {
-  if (std::ofstream(path) << text) return true;
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  if (!file.fail()) return true;
   std::fprintf(stderr, "rail_sweep: %s cannot be written; check the path and the disk\n",
                path.c_str());
   return false;
@@ -163,8 +166,13 @@ int run(const Flags& flags) {
     return kExitUsage;
   }
   if (!flags.plot.empty() && !write_file(flags.plot, rows_svg(rows))) return kExitUsage;
-  const bool reached = std::ranges::all_of(
-      rows, [&](const SweepRow& row) { return row.efficiency >= flags.min_efficiency; });
+  bool reached = true;
+  for (const SweepRow& row : rows) {
+    if (row.efficiency >= flags.min_efficiency) continue;
+    std::fprintf(stderr, "rail_sweep: %u rail%s: the efficiency is %.3f, meant is %.3f or more\n",
+                 row.rails, row.rails == 1 ? "" : "s", row.efficiency, flags.min_efficiency);
+    reached = false;
+  }
   return reached ? kExitFine : kExitCheckFailed;
 }
 

@@ -6,6 +6,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/use_future.hpp>
 #include <chrono>
+#include <cstddef>
 #include <thread>
 #include <utility>
 
@@ -90,11 +91,25 @@ Result<void> SweepRig::open() {
   return ok_result();
 }
 
+/// A read that is about to begin gets the memory of the one before, which has its bytes already.
+void SweepRig::spoil_destination() {
+  const auto plan = object_.plan(reads_.max_read_bytes);
+  if (!plan) return;
+  std::vector<SlabChunk> chunks;
+  for (const ChunkSpec& spec : plan->chunks()) {
+    auto chunk = pool_.allocate(spec.bytes, spec.numa_node);
+    if (!chunk) return;
+    std::ranges::fill(chunk->bytes(), std::byte{0xEE});
+    chunks.push_back(std::move(*chunk));
+  }
+}
+
 // GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
 // 109224.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<SweepRead>> SweepRig::read_on_home() {
+  if (reads_.verify) spoil_destination();
   SweepRead done;
   const TimePoint begin = clock_.now();
   auto planned = object_.plan(reads_.max_read_bytes);

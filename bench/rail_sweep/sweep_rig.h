@@ -47,6 +47,7 @@ class SweepRig {
   Result<SweepRead> read();
 
  private:
+  void spoil_destination();
   Task<Result<SweepRead>> read_on_home();
   Result<void> check_content(const ObjectPlan& plan, std::span<const SlabChunk> chunks) const;
 

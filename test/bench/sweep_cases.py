@@ -58,6 +58,7 @@ class Sweeps(unittest.TestCase):
     def test_a_limit_that_is_missed(self):
         outcome = self.sweep(*QUICK, "--counts", "1", "--min-efficiency", "1")
         self.assertEqual(outcome.code, 1, outcome)
+        self.assertIn("1 rail: the efficiency is", outcome.err)
 
     def test_wrong_calls(self):
         for arguments, named in ((("--rail", "fast"), "--rail"), (("--counts", "0"), "--counts"),
