@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -142,15 +141,17 @@ Task<Result<void>> PrefixRead::allocate() {
     chunks_.push_back(std::move(*chunk));
   }
   if (chunks_.size() < specs.size()) {
-    // New slabs: home goes on while the kernel clears them and devices register them.
+    // New slabs: home goes on while the kernel clears them and devices register them. Nothing is
+    // held meanwhile, because another read that waits for its turn there may need it.
+    chunks_.clear();
     MappingLimits limits;
     limits.cancel = options_.cancel;
     limits.clock = &context_.clock;
     limits.deadline = callers_deadline_;
-    auto mapped = co_await run_on(
-        context_.mapping, map_chunks(&context_.memory, specs.subspan(chunks_.size()), limits));
+    auto mapped =
+        co_await run_on(context_.mapping, map_chunks(&context_.memory, specs, std::move(limits)));
     if (!mapped) co_return std::move(mapped).error().at(Stage::kPlan);
-    std::ranges::move(*mapped, std::back_inserter(chunks_));
+    chunks_ = std::move(*mapped);
   }
   report_.stages.plan += context_.clock.now() - begin;
   co_return ok_result();
