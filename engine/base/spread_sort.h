@@ -17,9 +17,8 @@ inline constexpr std::uint32_t kFullBucket = 16;
 
 /// Sorts by an unsigned 64-bit key, in no particular order where keys are equal. Meant for
 /// addresses of equal blocks in any order, which are spread evenly: a pass puts each near where it
-/// belongs, so that it costs O(n), and a fifth of std::sort for a thousand blocks. However the keys
-/// are, it is std::sort and three passes. Needs as much memory again; throws std::bad_alloc, and
-/// then the items are as they were.
+/// belongs, so that it costs O(n). However the keys are, it is std::sort and a few passes at most.
+/// Needs as much memory again; throws std::bad_alloc, and then the items are as they were.
 template <typename Item, typename KeyOf>
 void sort_spread(std::vector<Item>& items, KeyOf key_of) {
   const auto before = [&key_of](const Item& a, const Item& b) { return key_of(a) < key_of(b); };
