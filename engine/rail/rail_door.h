@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
 #include "engine/memory/pin.h"
+#include "engine/rail/push.h"
 #include "engine/rail/rail_endpoint.h"
 #include "engine/rail/slice.h"
 
@@ -48,8 +50,23 @@ class RailDoor {
   /// themselves.
   virtual Task<Result<std::string>> greet(SessionId session, std::string words);
 
+  /// Writes `bytes` where the order of the session's requester says, and returns when the transport
+  /// has sent them, or will never: nothing of this order is written afterwards, and the pin is gone
+  /// (I6). The order is remote input: kRefused where it names no channel of the session, a number
+  /// that was used, or memory that its key is not for. kConnectionLost, kRailFailed: the channel
+  /// ended. `cancelled()` is asked before each part is sent, so that a read which is given up costs
+  /// no more than what is on its way; then this fails with kCancelled.
+  virtual Task<Result<void>> push(SessionId session, PushOrder order, PinnedBytes bytes,
+                                  std::function<bool()> cancelled);
+
   virtual Task<void> close() = 0;
 };
+
+inline Task<Result<void>> RailDoor::push(SessionId /*session*/, PushOrder /*order*/,
+                                         PinnedBytes /*bytes*/,
+                                         std::function<bool()> /*cancelled*/) {
+  co_return Error(Errc::kRefused, Stage::kServe, "the rails of this port do not write");
+}
 
 inline Task<Result<std::string>> RailDoor::greet(SessionId /*session*/, std::string /*words*/) {
   co_return Error(Errc::kRefused, Stage::kServe,

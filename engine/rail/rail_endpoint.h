@@ -7,6 +7,7 @@
 
 namespace corail {
 
+class PushCourier;
 class RailGreeter;
 
 /// 128 random bits that open a data channel into one session.
@@ -19,6 +20,7 @@ struct RailEndpoint {
   std::uint16_t port = 0;  // tcp: port number
   ChannelToken token{};
   std::shared_ptr<RailGreeter> greeter{};  // not told: added by the session that was told the rest
+  std::shared_ptr<PushCourier> courier{};  // likewise; null where the peer writes nothing by itself
 };
 
 }  // namespace corail

@@ -19,6 +19,9 @@ struct Slice {
   /// Of a read whose time is that of its round trips, not of its bytes: a transport may put it
   /// before others.
   bool of_small_read = false;
+  /// The owner of an object writes it, when it is asked to (PushCourier). Then `remote_offset`
+  /// counts from the beginning of the object, and region and key mean nothing.
+  bool pushed = false;
 };
 
 /// On whose behalf slices are posted: the holder serves them only inside the live lease of this

@@ -5,6 +5,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
@@ -23,6 +24,7 @@ struct Capabilities {
   /// Whether a fence flushes its own sink's slices only. Where not, it is the last resort.
   bool fence_is_local = false;
   bool needs_registration = false;  // whether destinations must lie in registered memory
+  bool pushes = false;              // whether post() takes pushed slices
 
   bool operator==(const Capabilities&) const = default;
 };
@@ -49,6 +51,15 @@ class Transport {
   /// holds destination and sink until then. The slices are copied.
   virtual void post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) = 0;
 
+  /// Lets the peer write into this memory, for the pushed slices of `sink` only, until revoke().
+  /// Before the first of them is posted. Fails with what the device says, or kDeadline.
+  virtual Task<Result<void>> grant(SliceSink& sink, std::vector<std::span<std::byte>> memory,
+                                   TimePoint deadline);
+
+  /// Takes that back. Once each pushed slice of the sink has had its outcome, which is what makes
+  /// the memory quiescent; this only ends a right that nobody uses any more.
+  virtual Task<void> revoke(SliceSink& sink);
+
   /// What post() has queued goes out now, where the transport would do it a little later by itself.
   virtual void flush() {}
 
@@ -74,5 +85,13 @@ class Transport {
   /// Whether slices posted now have a chance; false after a channel was lost.
   virtual bool usable() const noexcept = 0;
 };
+
+inline Task<Result<void>> Transport::grant(SliceSink& /*sink*/,
+                                           std::vector<std::span<std::byte>> /*memory*/,
+                                           TimePoint /*deadline*/) {
+  co_return Result<void>();
+}
+
+inline Task<void> Transport::revoke(SliceSink& /*sink*/) { co_return; }
 
 }  // namespace corail
