@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,8 @@ struct Completion {
   int status = 0;                // ibv_wc_status
   std::uint32_t queue_pair = 0;  // its number
   std::uint32_t vendor_error = 0;
+  /// What the peer said with a WRITE that it told us of; of a RECV that succeeded only.
+  std::optional<std::uint32_t> immediate{};
 };
 
 /// A status that this build does not know is the path's.

@@ -1,10 +1,12 @@
 #include "engine/verbs/completion_queue.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 
 #include "engine/verbs/verbs_api.h"
 #include "engine/verbs/verbs_error.h"
@@ -14,6 +16,14 @@ namespace {
 
 /// Acknowledging takes a lock, so it is done for many events at once.
 constexpr unsigned kMaxUnacknowledged = 64;
+
+/// Of a failed request a device says nothing about what kind it was.
+std::optional<std::uint32_t> immediate_of(const ibv_wc& taken) noexcept {
+  const bool told = taken.status == IBV_WC_SUCCESS && taken.opcode == IBV_WC_RECV_RDMA_WITH_IMM &&
+                    (taken.wc_flags & IBV_WC_WITH_IMM) != 0;
+  if (!told) return std::nullopt;
+  return ntohl(taken.imm_data);
+}
 
 }  // namespace
 
@@ -57,6 +67,7 @@ Result<std::size_t> CompletionQueue::poll(std::span<Completion, kBatch> completi
     completions[i].status = taken[i].status;
     completions[i].queue_pair = taken[i].qp_num;
     completions[i].vendor_error = taken[i].vendor_err;
+    completions[i].immediate = immediate_of(taken[i]);
   }
   return static_cast<std::size_t>(count);
 }

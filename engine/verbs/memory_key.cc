@@ -11,10 +11,17 @@ namespace corail {
 namespace {
 
 unsigned flags_of(MemoryAccess access) noexcept {
-  // Relaxed ordering is safe: a completion is ordered behind all that it completes.
-  const unsigned kind =
-      access == MemoryAccess::kLandReads ? IBV_ACCESS_LOCAL_WRITE : IBV_ACCESS_REMOTE_READ;
-  return kind | IBV_ACCESS_RELAXED_ORDERING;
+  // Relaxed ordering is safe where a completion is ordered behind all that it completes. Of a
+  // peer's WRITEs only the last has one here, which says of the others only what order says.
+  switch (access) {
+    case MemoryAccess::kLandReads:
+      return unsigned{IBV_ACCESS_LOCAL_WRITE} | IBV_ACCESS_RELAXED_ORDERING;
+    case MemoryAccess::kRemoteRead:
+      return unsigned{IBV_ACCESS_REMOTE_READ} | IBV_ACCESS_RELAXED_ORDERING;
+    case MemoryAccess::kPeerWrites:
+      return unsigned{IBV_ACCESS_LOCAL_WRITE} | IBV_ACCESS_REMOTE_WRITE;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -29,9 +36,9 @@ Result<std::unique_ptr<const MemoryKey>> MemoryKey::make(std::shared_ptr<const P
                              "memory in smaller slabs",
                              device.name(), device.limits().max_region_bytes, bytes.size()));
   }
-  // Our own requests name their memory by its address, those of peers by its offset.
+  // Our own requests, and orders of ours, name memory by its address, those of peers by its offset.
   const std::uint64_t base =
-      access == MemoryAccess::kLandReads ? reinterpret_cast<std::uint64_t>(bytes.data()) : 0;
+      access == MemoryAccess::kRemoteRead ? 0 : reinterpret_cast<std::uint64_t>(bytes.data());
   ibv_mr* const mr =
       device.api().reg_mr_iova(pd->handle(), bytes.data(), bytes.size(), base, flags_of(access));
   if (mr == nullptr) return verbs_error(Stage::kSetup, "reg_mr", device.name(), errno);

@@ -16,17 +16,19 @@ namespace corail {
 enum class MemoryAccess {
   kLandReads,   // our own READs write into it; nobody else may touch it
   kRemoteRead,  // whoever has the key may read it, and nothing more
+  kPeerWrites,  // whoever has the key may write into it, and nothing more
 };
 
-/// One registration: the pages stay in place and the device knows them. Remote addresses count from
-/// the first byte, so that a key and an offset are all that a peer needs.
+/// One registration: the pages stay in place and the device knows them. Addresses that a peer reads
+/// from count from the first byte, so that a key and an offset are all that it needs; those that it
+/// writes to are the memory's own.
 ///
 /// Owned by whoever owns the memory; goes before the memory does, and after the last request that
 /// uses it (contract 5). Immutable; any thread may destroy it, which blocks while the kernel lets
 /// go of the pages.
 class MemoryKey {
  public:
-  /// `bytes` start on a page. Blocks while the kernel pins every page: not for a rail's thread.
+  /// Blocks while the kernel pins every page: not for a rail's thread.
   /// Fails with kTooLarge beyond the device's limit, kOutOfMemory, kRailFailed.
   static Result<std::unique_ptr<const MemoryKey>> make(std::shared_ptr<const ProtectionDomain> pd,
                                                        std::span<std::byte> bytes,

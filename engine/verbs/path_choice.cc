@@ -82,6 +82,7 @@ Result<GidEntry> choose_gid(std::span<const GidEntry> gids, LinkLayer link,
 QueueSizes clamp_queue(const DeviceLimits& limits) noexcept {
   QueueSizes sizes;
   sizes.requests = std::min(kWishedRequests, limits.max_queue_requests);
+  sizes.receives = std::min(kWishedReceives, limits.max_queue_requests);
   sizes.segments = std::min(kWishedSegments, limits.max_segments);
   sizes.reads_sent = byte_of(std::min(kWishedReads, limits.max_reads_sent));
   sizes.reads_answered = byte_of(std::min(kWishedReads, limits.max_reads_answered));

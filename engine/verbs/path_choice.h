@@ -25,6 +25,7 @@ Result<GidEntry> choose_gid(std::span<const GidEntry> gids, LinkLayer link,
 /// What one queue pair gets of what was wished, never more than the device has.
 struct QueueSizes {
   std::uint32_t requests = 0;  // of its send queue
+  std::uint32_t receives = 0;  // of its receive queue
   std::uint32_t segments = 0;  // of one request
   std::uint8_t reads_sent = 0;
   std::uint8_t reads_answered = 0;
@@ -32,6 +33,8 @@ struct QueueSizes {
 
 /// Wishes that no device must meet.
 inline constexpr std::uint32_t kWishedRequests = 128;
+/// One for each order to write that may be under way, and one that stays for a fence.
+inline constexpr std::uint32_t kWishedReceives = 33;
 inline constexpr std::uint32_t kWishedSegments = 4;
 inline constexpr std::uint32_t kWishedReads = 16;
 

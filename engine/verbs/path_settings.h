@@ -31,6 +31,9 @@ inline constexpr std::uint8_t kMaxRetries = 7;
 /// attribute, and for a timeout of 0: then a packet that is lost is waited for without end.
 Result<void> check_tuning(const PathTuning& tuning);
 
+/// What the peer of a queue pair may do with memory that it has keys for.
+enum class PeerMay : std::uint8_t { kNothing, kRead, kWrite };
+
 /// The path of one queue pair to one of the peer's, known once both have said what they are.
 struct QueuePairPath {
   std::uint8_t port = 1;  // the local one

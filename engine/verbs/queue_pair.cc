@@ -1,5 +1,6 @@
 #include "engine/verbs/queue_pair.h"
 
+#include <arpa/inet.h>
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace corail {
 Result<std::unique_ptr<QueuePair>> QueuePair::make(std::shared_ptr<const ProtectionDomain> pd,
                                                    CompletionQueue& completions,
                                                    const PathTuning& tuning, std::uint8_t port,
-                                                   QueueSizes sizes, bool serves_reads) {
+                                                   QueueSizes sizes, PeerMay peer_may) {
   const Device& device = pd->device();
   ibv_qp_init_attr attributes;
   std::memset(&attributes, 0, sizeof attributes);
@@ -27,12 +28,12 @@ Result<std::unique_ptr<QueuePair>> QueuePair::make(std::shared_ptr<const Protect
   attributes.cap.max_send_wr = sizes.requests;
   attributes.cap.max_send_sge = sizes.segments;
   // Some drivers refuse a queue of none.
-  attributes.cap.max_recv_wr = 1;
+  attributes.cap.max_recv_wr = peer_may == PeerMay::kWrite ? sizes.receives : 1;
   attributes.cap.max_recv_sge = 1;
   ibv_qp* const qp = device.api().create_qp(pd->handle(), &attributes);
   if (qp == nullptr) return verbs_error(Stage::kConnect, "create_qp", device.name(), errno);
   std::unique_ptr<QueuePair> pair(new QueuePair(std::move(pd), tuning, qp, qp->qp_num));
-  auto ready = pair->take(to_init(tuning, port, serves_reads), "modify_qp to INIT");
+  auto ready = pair->take(to_init(tuning, port, peer_may), "modify_qp to INIT");
   if (!ready.ok()) return std::move(ready).error();
   return pair;
 }
@@ -90,6 +91,42 @@ std::size_t QueuePair::post(std::span<const ReadWork> reads, Error& why) noexcep
   // A device that does not say which one it refused has taken none that it will tell about.
   if (refused == nullptr) return 0;
   return static_cast<std::size_t>(refused - chain.data());
+}
+
+Result<void> QueuePair::write(const WriteWork& write) noexcept {
+  ibv_sge piece{};
+  piece.addr = write.piece.address;
+  piece.length = write.piece.length;
+  piece.lkey = write.piece.key;
+  ibv_send_wr work;
+  std::memset(&work, 0, sizeof work);
+  work.wr_id = write.request;
+  work.sg_list = &piece;
+  work.num_sge = 1;
+  work.opcode = IBV_WR_RDMA_WRITE;
+  if (write.immediate) {
+    work.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    work.imm_data = htonl(*write.immediate);
+  }
+  work.send_flags = write.signalled ? unsigned{IBV_SEND_SIGNALED} : 0U;
+  work.wr.rdma.remote_addr = write.remote_address;
+  work.wr.rdma.rkey = write.remote_key;
+  ibv_send_wr* refused = nullptr;
+  const Device& device = pd_->device();
+  const int error = device.api().post_send(qp_, &work, &refused);
+  if (error != 0) return verbs_error(Stage::kServe, "post_send", device.name(), error);
+  return ok_result();
+}
+
+Result<void> QueuePair::receive(std::uint64_t request) noexcept {
+  ibv_recv_wr work;
+  std::memset(&work, 0, sizeof work);
+  work.wr_id = request;
+  ibv_recv_wr* refused = nullptr;
+  const Device& device = pd_->device();
+  const int error = device.api().post_recv(qp_, &work, &refused);
+  if (error != 0) return verbs_error(Stage::kSubmit, "post_recv", device.name(), error);
+  return ok_result();
 }
 
 Result<void> QueuePair::destroy() {

@@ -40,12 +40,21 @@ ibv_ah_attr address_of(const PathTuning& tuning, const QueuePairPath& path) noex
 
 }  // namespace
 
-QueuePairStep to_init(const PathTuning& tuning, std::uint8_t port, bool serves_reads) noexcept {
+QueuePairStep to_init(const PathTuning& tuning, std::uint8_t port, PeerMay peer_may) noexcept {
   QueuePairStep step;
   step.attributes.qp_state = IBV_QPS_INIT;
   step.attributes.pkey_index = tuning.pkey_index;
   step.attributes.port_num = port;
-  step.attributes.qp_access_flags = serves_reads ? unsigned{IBV_ACCESS_REMOTE_READ} : 0U;
+  switch (peer_may) {
+    case PeerMay::kNothing:
+      break;
+    case PeerMay::kRead:
+      step.attributes.qp_access_flags = IBV_ACCESS_REMOTE_READ;
+      break;
+    case PeerMay::kWrite:
+      step.attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+      break;
+  }
   step.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
   return step;
 }

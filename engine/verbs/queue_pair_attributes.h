@@ -14,8 +14,8 @@ struct QueuePairStep {
   int mask = 0;
 };
 
-/// RESET → INIT: on the port, and what peers may do: read, or nothing.
-QueuePairStep to_init(const PathTuning& tuning, std::uint8_t port, bool serves_reads) noexcept;
+/// RESET → INIT: on the port, and what the peer may do.
+QueuePairStep to_init(const PathTuning& tuning, std::uint8_t port, PeerMay peer_may) noexcept;
 
 /// INIT → RTR: the path to the peer. Its device's requests are answered from here on.
 QueuePairStep to_ready_to_receive(const PathTuning& tuning, const QueuePairPath& path) noexcept;

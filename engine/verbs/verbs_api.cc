@@ -57,6 +57,8 @@ const VerbsApi kSystem = {
     .destroy_qp = [](ibv_qp* qp) { return ::ibv_destroy_qp(qp); },
     .post_send = [](ibv_qp* qp, ibv_send_wr* first,
                     ibv_send_wr** bad) { return ::ibv_post_send(qp, first, bad); },
+    .post_recv = [](ibv_qp* qp, ibv_recv_wr* first,
+                    ibv_recv_wr** bad) { return ::ibv_post_recv(qp, first, bad); },
 };
 
 }  // namespace

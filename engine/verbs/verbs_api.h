@@ -45,6 +45,7 @@ struct VerbsApi {
   int (*modify_qp)(ibv_qp* qp, ibv_qp_attr* attributes, int mask);
   int (*destroy_qp)(ibv_qp* qp);
   int (*post_send)(ibv_qp* qp, ibv_send_wr* first, ibv_send_wr** bad);
+  int (*post_recv)(ibv_qp* qp, ibv_recv_wr* first, ibv_recv_wr** bad);
 };
 
 /// The real one.

@@ -59,7 +59,7 @@ std::uint64_t run_until_armed(Script& of, Duration spin, int times) {
   VerbsOptions options;
   options.device = "a";
   auto port = *VerbsPort::open(api, executor, executor.asio_executor(), options);
-  auto pair = *port->make_pair(false);
+  auto pair = *port->make_pair(PeerMay::kNothing);
   executor.start();
   for (int seen = 0; seen < times; seen = of.armed.load()) of.armed.wait(seen);
   executor.stop();

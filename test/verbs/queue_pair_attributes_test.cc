@@ -36,12 +36,14 @@ PathTuning sample_tuning() {
 BOOST_AUTO_TEST_SUITE(queue_pair_attributes)
 
 BOOST_AUTO_TEST_CASE(a_requesters_queue_pair_serves_nobody) {
-  const QueuePairStep serving = to_init(sample_tuning(), 2, true);
+  const QueuePairStep serving = to_init(sample_tuning(), 2, PeerMay::kRead);
   BOOST_TEST(serving.attributes.qp_state == IBV_QPS_INIT);
   BOOST_TEST(serving.attributes.port_num == 2);
   BOOST_TEST(serving.attributes.pkey_index == 4);
   BOOST_TEST(serving.attributes.qp_access_flags == unsigned{IBV_ACCESS_REMOTE_READ});
-  BOOST_TEST(to_init(sample_tuning(), 2, false).attributes.qp_access_flags == 0U);
+  BOOST_TEST(to_init(sample_tuning(), 2, PeerMay::kNothing).attributes.qp_access_flags == 0U);
+  BOOST_TEST(to_init(sample_tuning(), 2, PeerMay::kWrite).attributes.qp_access_flags ==
+             unsigned{IBV_ACCESS_REMOTE_WRITE});
   BOOST_TEST(serving.mask ==
              (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
 }

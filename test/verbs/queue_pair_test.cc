@@ -31,8 +31,8 @@ struct Loop {
   }
 
   void connect() {
-    asking = *QueuePair::make(pd, *completions, PathTuning(), 1, sizes, false);
-    serving = *QueuePair::make(pd, *completions, PathTuning(), 1, sizes, true);
+    asking = *QueuePair::make(pd, *completions, PathTuning(), 1, sizes, PeerMay::kNothing);
+    serving = *QueuePair::make(pd, *completions, PathTuning(), 1, sizes, PeerMay::kRead);
     QueuePairPath path;
     path.mtu_bytes = 4096;
     path.own_psn = 5;
@@ -137,9 +137,13 @@ BOOST_AUTO_TEST_CASE(a_peer_that_serves_nothing_refuses) {
 BOOST_AUTO_TEST_CASE(steps_that_a_device_refuses_are_errors) {
   Loop loop;
   loop.machine.errors = {{"create_qp", ENOMEM}};
-  BOOST_TEST(!QueuePair::make(loop.pd, *loop.completions, PathTuning(), 1, loop.sizes, true).ok());
+  BOOST_TEST(
+      !QueuePair::make(loop.pd, *loop.completions, PathTuning(), 1, loop.sizes, PeerMay::kRead)
+           .ok());
   loop.machine.errors = {{"modify_qp:1", EINVAL}};
-  BOOST_TEST(!QueuePair::make(loop.pd, *loop.completions, PathTuning(), 1, loop.sizes, true).ok());
+  BOOST_TEST(
+      !QueuePair::make(loop.pd, *loop.completions, PathTuning(), 1, loop.sizes, PeerMay::kRead)
+           .ok());
   BOOST_TEST(loop.machine.pairs().empty());
   loop.machine.errors.clear();
   loop.connect();

@@ -124,18 +124,14 @@ struct ScriptedCalls {
     region->base.rkey = m.next_key_++;
     region->iova = iova;
     region->access = access;
+    m.trace.push_back("registered " + std::to_string(region->base.lkey));
     m.regions_.push_back(std::move(region));
     return &m.regions_.back()->base;
   }
   static int dereg_mr(ibv_mr* mr) {
     auto& m = machine();
-    for (const auto& pair : m.pairs_) {
-      for (const auto& posted : pair->posted) {
-        for (const auto& piece : posted.pieces) {
-          if (piece.lkey == mr->lkey) m.breach("a key went before the READ that uses it");
-        }
-      }
-    }
+    m.check_unused(*mr);
+    m.trace.push_back("deregistered " + std::to_string(mr->lkey));
     erase_object(m.regions_, mr);
     return 0;
   }
@@ -234,6 +230,7 @@ struct ScriptedCalls {
   static int destroy_qp(ibv_qp* qp) {
     auto& m = machine();
     if (const int error = m.counted_error("destroy_qp")) return error;
+    m.trace.push_back("destroyed " + std::to_string(qp->qp_num));
     erase_object(m.pairs_, qp);
     return 0;
   }
@@ -242,20 +239,23 @@ struct ScriptedCalls {
     auto& pair = whole<ScriptedVerbs::FakePair>(qp);
     ++m.calls["post_send"];
     for (ibv_send_wr* work = first; work != nullptr; work = work->next) {
-      int error = m.scripted_error("post_send");
-      if (error == 0 && pair.posted.size() >= pair.made.cap.max_send_wr) error = ENOMEM;
-      if (error == 0 && qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR) error = EINVAL;
-      if (error != 0) {
-        *bad = work;
-        return error;
-      }
-      ScriptedVerbs::Posted posted;
-      posted.work = *work;
-      posted.pieces.assign(work->sg_list, work->sg_list + work->num_sge);
-      pair.posted.push_back(std::move(posted));
+      const int error = m.take_request(pair, *work);
+      if (error == 0) continue;
+      *bad = work;
+      return error;
     }
     if (qp->state == IBV_QPS_ERR && !m.hold_flushes) m.flush(pair);
     while (m.immediate && m.run_one(pair)) continue;
+    return 0;
+  }
+  static int post_recv(ibv_qp* qp, ibv_recv_wr* first, ibv_recv_wr** bad) {
+    auto& m = machine();
+    auto& pair = whole<ScriptedVerbs::FakePair>(qp);
+    *bad = first;
+    if (const int error = m.counted_error("post_recv")) return error;
+    if (pair.receives.size() >= pair.made.cap.max_recv_wr) return ENOMEM;
+    pair.receives.push_back(first->wr_id);
+    if (qp->state == IBV_QPS_ERR && !m.hold_flushes) m.flush(pair);
     return 0;
   }
 };
@@ -289,6 +289,7 @@ const VerbsApi kScripted = {
     .modify_qp = &ScriptedCalls::modify_qp,
     .destroy_qp = &ScriptedCalls::destroy_qp,
     .post_send = &ScriptedCalls::post_send,
+    .post_recv = &ScriptedCalls::post_recv,
 };
 
 }  // namespace

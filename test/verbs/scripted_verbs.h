@@ -15,10 +15,10 @@
 
 namespace corail::test {
 
-/// A machine with RDMA devices of a test's making, in memory. READs between its queue pairs copy
-/// bytes between registered memory as devices do, when the script lets them; keys, ranges, rights
-/// and states are checked as devices do. It counts what is alive, and writes down what a real
-/// device would not forgive.
+/// A machine with RDMA devices of a test's making, in memory. READs and WRITEs between its queue
+/// pairs copy bytes between registered memory as devices do, when the script lets them; keys,
+/// ranges, rights and states are checked as devices do. It counts what is alive, and writes down
+/// what a real device would not forgive.
 ///
 /// One at a time in a process, because a table of plain functions has no other way to find it.
 /// Outlives whatever was made with api(). One thread.
@@ -64,7 +64,8 @@ class ScriptedVerbs {
     ibv_qp_init_attr made{};
     ibv_qp_attr attributes{};
     std::deque<Posted> posted;
-    bool flushing = false;  // in ERR, and the flushes are held back
+    std::deque<std::uint64_t> receives;  // posted, by what was given with them
+    bool flushing = false;               // in ERR, and the flushes are held back
   };
 
   ScriptedVerbs();
@@ -92,11 +93,11 @@ class ScriptedVerbs {
   /// The registration that has this key, local or remote.
   FakeRegion* region(std::uint32_t key);
 
-  /// Executes the oldest posted READ of the queue pair. False: none, or not in RTS.
+  /// Executes the oldest posted request of the queue pair. False: none, or not in RTS.
   bool run_one(FakePair& pair);
   /// Executes everything that is posted anywhere. Returns how many.
   std::size_t run_all();
-  /// The oldest posted READ fails so; the pair goes to ERR and flushes the rest.
+  /// The oldest posted request fails so; the pair goes to ERR and flushes the rest.
   void fail_one(FakePair& pair, ibv_wc_status status);
   /// Flushes all that is posted on a pair in ERR. With `hold_flushes` only this does.
   void flush(FakePair& pair);
@@ -104,12 +105,19 @@ class ScriptedVerbs {
   void tell(const std::string& device, ibv_event_type type, int port = 1);
   /// A completion that no request asked for.
   void invent(FakePair& pair, std::uint64_t request);
+  /// The peer of this queue pair says this to it, with a WRITE of nothing.
+  void say(FakePair& pair, std::uint32_t said);
+  /// Where in `trace` this was first written down; its length: nowhere.
+  std::size_t when(const std::string& what) const;
 
-  bool immediate = false;             // READs are executed as soon as they are posted
+  bool immediate = false;             // requests are executed as soon as they are posted
   bool hold_flushes = false;          // see flush()
   bool copies_late = false;           // a READ of a pair in ERR still lands before it is flushed
   std::map<std::string, int> errors;  // by call: it fails with this errno
   std::map<std::string, std::size_t> calls;
+  /// What changes who may write where, in order: "ERR 101", "flushed RECV 101", "destroyed 101",
+  /// "registered 1000", "deregistered 1000", by numbers of queue pairs and local keys.
+  std::vector<std::string> trace;
 
  private:
   friend struct ScriptedCalls;
@@ -117,9 +125,15 @@ class ScriptedVerbs {
   static void take(ibv_qp_attr& into, const ibv_qp_attr& from, int mask);
   int scripted_error(const std::string& call);
   int counted_error(const std::string& call);
+  int take_request(FakePair& pair, const ibv_send_wr& work);
+  void check_unused(const ibv_mr& mr);
   void complete(FakePair& pair, const Posted& posted, ibv_wc_status status);
   ibv_wc_status execute(FakePair& pair, const Posted& posted);
   ibv_wc_status copy(FakePair& target, const Posted& posted);
+  ibv_wc_status write(FakePair& target, const Posted& posted);
+  std::byte* local(const ibv_sge& piece, unsigned needed);
+  bool take_receive(FakePair& target, std::uint32_t said);
+  void ready(ibv_cq* cq, const ibv_wc& completion);
   void to_error(FakePair& pair);
   void breach(std::string what) { breaches_.push_back(std::move(what)); }
 

@@ -43,6 +43,10 @@ VerbsOptions in_pieces_of(std::uint64_t max_region_bytes) {
   return options;
 }
 
+bool serves(const ScriptedVerbs::FakePair& pair) {
+  return (pair.attributes.qp_access_flags & IBV_ACCESS_REMOTE_READ) != 0;
+}
+
 Task<void> close(VerbsTransport* rail) { co_await rail->close(); }
 Task<void> close(VerbsRailDoor* door) { co_await door->close(); }
 
@@ -111,7 +115,7 @@ std::vector<Slice> VerbsRig::slices(std::uint64_t from, std::uint64_t to,
   for (std::uint64_t at = from; at < to; at += length) {
     Slice slice;
     slice.remote_offset = at;
-    slice.remote_key = served->key();
+    slice.remote_key = served != nullptr ? served->key() : 0;
     slice.destination = const_cast<std::byte*>(memory.data()) + at;
     slice.length = std::min(length, to - at);
     slice.tag = at;
@@ -128,7 +132,13 @@ bool VerbsRig::landed(std::size_t from, std::size_t to) const {
 
 std::vector<ScriptedVerbs::FakePair*> VerbsRig::asking() {
   auto pairs = machine.pairs();
-  std::erase_if(pairs, [](const auto* pair) { return pair->attributes.qp_access_flags != 0; });
+  std::erase_if(pairs, [](const auto* pair) { return serves(*pair); });
+  return pairs;
+}
+
+std::vector<ScriptedVerbs::FakePair*> VerbsRig::serving() {
+  auto pairs = machine.pairs();
+  std::erase_if(pairs, [](const auto* pair) { return !serves(*pair); });
   return pairs;
 }
 

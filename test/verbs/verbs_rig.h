@@ -57,8 +57,10 @@ struct VerbsRig {
   std::vector<Slice> slices(std::uint64_t from, std::uint64_t to, std::uint64_t length) const;
   /// Whether [from, to) of the landing place is what is held there.
   bool landed(std::size_t from, std::size_t to) const;
-  /// Queue pairs that may post, the oldest first.
+  /// Queue pairs of rails, the oldest first.
   std::vector<ScriptedVerbs::FakePair*> asking();
+  /// Queue pairs of the door, likewise.
+  std::vector<ScriptedVerbs::FakePair*> serving();
   std::size_t posted();
   TimePoint soon() const { return clock.now() + std::chrono::seconds(60); }
 

@@ -33,6 +33,7 @@ Task<Result<void>> VerbsTransport::connect(RailEndpoint remote, TimePoint deadli
     co_return Error(Errc::kInvalidArgument, Stage::kConnect,
                     "a verbs rail needs somebody to carry its greeting to the holder");
   }
+  capabilities_.pushes = remote_.courier != nullptr;
   phase_ = Phase::kConnecting;
   // A half-open set of channels has to be taken down whatever happens to the caller.
   auto opened = co_await shielded(open_channels(deadline));
@@ -51,7 +52,7 @@ Task<Result<void>> VerbsTransport::connect(RailEndpoint remote, TimePoint deadli
 Task<Result<void>> VerbsTransport::open_channels(TimePoint deadline) {
   std::vector<VerbsChannel*> all;
   for (std::uint32_t i = 0; i < port_->options().channels; ++i) {
-    channels_.push_back(std::make_unique<VerbsChannel>(i));
+    channels_.push_back(std::make_unique<VerbsChannel>(i, executor_));
     all.push_back(channels_.back().get());
   }
   auto joined = co_await join_peer(all, deadline);
@@ -60,8 +61,9 @@ Task<Result<void>> VerbsTransport::open_channels(TimePoint deadline) {
 
 /// New queue pairs for these channels, and what the peer must know of them.
 Task<Result<LocalEnd>> VerbsTransport::offer(std::span<VerbsChannel* const> joined) {
+  const PeerMay peer_may = capabilities_.pushes ? PeerMay::kWrite : PeerMay::kNothing;
   auto made =
-      co_await run_on(port_->control_executor(), make_pairs(port_.get(), joined.size(), false));
+      co_await run_on(port_->control_executor(), make_pairs(port_.get(), joined.size(), peer_may));
   if (!made.ok()) co_return std::move(made).error();
   for (std::size_t i = 0; i < joined.size(); ++i) joined[i]->pair = std::move((*made)[i]);
   auto own = port_->describe();
@@ -107,27 +109,54 @@ Task<Result<void>> VerbsTransport::join_peer(std::span<VerbsChannel* const> join
     if (!path.ok()) co_return path.error();
     ours.push_back({joined[i]->pair.get(), *path});
   }
-  // The holder's end answers by now, so that ours may send: both are ready.
-  auto ready = co_await run_on(port_->control_executor(), connect_pairs(std::move(ours), true));
+  // Both ends are ready once ours is: the holder's answers and may post by now.
+  auto ready = co_await run_on(port_->control_executor(), connect_pairs(std::move(ours)));
   // The device may be lost since it was asked.
   if (ready.ok() && port_->fault()) ready = *port_->fault();
   if (!ready.ok()) co_return ready;
-  for (VerbsChannel* const channel : joined) {
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    VerbsChannel* const channel = joined[i];
+    channel->peer_number = peer->pairs[i].number;
+    channel->receive_failed = false;
     channel->fault = ChannelFault::kNone;
     // From here on: what comes no faster than that to us comes no faster to the holder.
     channel->built = clock_.now();
+    post_receives(*channel);
   }
   co_return ready;
 }
 
 #pragma GCC diagnostic pop
 
+/// No more requests for the channel's queue pair, and those that it has are flushed. Where the peer
+/// may write, on a control thread.
+void VerbsTransport::give_up_channel(VerbsChannel& channel, ChannelFault fault) {
+  if (channel.fault != ChannelFault::kNone) return;  // its flushes are under way
+  channel.fault = fault;
+  if (channel.ordered.empty()) {
+    // A device that refuses even this flushes nothing, and the deadline finds it out.
+    [[maybe_unused]] const auto failed = channel.pair->fail();
+    return;
+  }
+  channel.failing = true;
+  scope_.spawn(fail_on_control(channel));
+}
+
+Task<void> VerbsTransport::fail_on_control(VerbsChannel& channel) {
+  [[maybe_unused]] const auto failed =
+      co_await run_on(port_->control_executor(), fail_pair(channel.pair.get()));
+  channel.failing = false;
+  channel.failing_ended.notify();
+  look_after_channels();
+}
+
 void VerbsTransport::look_after_channels() {
-  if (!usable()) return;
+  if (phase_ != Phase::kConnected) return;
   for (const auto& channel : channels_) {
-    if (channel->fault == ChannelFault::kNone || !channel->drained() || channel->rebuilding) {
-      continue;
-    }
+    const bool faulty = channel->fault != ChannelFault::kNone && !channel->failing;
+    if (!faulty || !channel->drained() || channel->rebuilding) continue;
+    // Of a lost rail no queue pair is built anew, but slices end with those that they are on.
+    if (!usable() && channel->ordered.empty()) continue;
     channel->rebuilding = true;
     scope_.spawn(rebuild(*channel));
   }
@@ -136,8 +165,9 @@ void VerbsTransport::look_after_channels() {
 Task<void> VerbsTransport::rebuild(VerbsChannel& channel) {
   std::optional<TimePoint> give_up;
   co_await destroy(channel, give_up);
+  if (!ended_.empty()) deliver_soon();
   const TimePoint from = channel.built + kRebuildGap;
-  if (clock_.now() < from) co_await pause(from - clock_.now());
+  if (usable() && clock_.now() < from) co_await pause(from - clock_.now());
   if (usable()) {
     std::array<VerbsChannel*, 1> alone = {&channel};
     const auto joined = co_await join_peer(alone, clock_.now() + kGreetTime);
@@ -152,11 +182,13 @@ Task<void> VerbsTransport::rebuild(VerbsChannel& channel) {
   pump();
 }
 
-/// The device tells nothing more of what was posted on the channel, and touches none of it. A queue
-/// pair that it refuses to destroy for kDestroyTime, since the first refusal of those that share
-/// `give_up`, is kept for ever; not while something is posted on it, because then nobody knows what
-/// the device still writes (I1).
+/// The device tells nothing more of what was posted on the channel, and touches none of it; the
+/// peer writes nothing more of what it was told to, where RECVs were flushed before (see
+/// drained()). A queue pair that it refuses to destroy for kDestroyTime, since the first refusal of
+/// those that share `give_up`, is kept for ever; not while something is posted on it, because then
+/// nobody knows what the device still writes (I1).
 Task<void> VerbsTransport::destroy(VerbsChannel& channel, std::optional<TimePoint>& give_up) {
+  while (channel.failing) co_await channel.failing_ended.wait();
   while (channel.pair != nullptr) {
     const auto destroyed =
         co_await run_on(port_->control_executor(), destroy_pair(channel.pair.get()));
@@ -169,7 +201,8 @@ Task<void> VerbsTransport::destroy(VerbsChannel& channel, std::optional<TimePoin
     log_limited("queue pair not destroyed", LogLevel::kError,
                 "{}; memory that it may touch is kept", destroyed.error().to_string());
     if (!give_up) give_up = clock_.now() + kDestroyTime;
-    if (channel.drained() && clock_.now() >= *give_up) {
+    const bool untouched = channel.account.outstanding() == 0 && channel.ordered.empty();
+    if (untouched && clock_.now() >= *give_up) {
       keep_for_ever(port_, std::move(channel.pair));
       break;
     }
@@ -178,6 +211,7 @@ Task<void> VerbsTransport::destroy(VerbsChannel& channel, std::optional<TimePoin
   for (const std::uint64_t left : channel.account.abandon()) {
     settle(OpKey::unpack(left), Error(Errc::kFlushed, Stage::kClose, "its queue pair is gone"));
   }
+  end_with_pair(channel);
 }
 
 Task<void> VerbsTransport::close() {
@@ -193,11 +227,13 @@ Task<void> VerbsTransport::close() {
   for (const VerbsRequest& request : std::exchange(waiting_, {})) {
     end(request, Error(Errc::kFlushed, Stage::kClose, "the rail was closed"));
   }
+  for (const VerbsRequest& request : std::exchange(waiting_orders_, {})) {
+    end(request, Error(Errc::kFlushed, Stage::kClose, "the rail was closed"));
+  }
   bool fenced = false;
   for (const auto& channel : channels_) {
     if (!channel->ready()) continue;
-    channel->fault = ChannelFault::kFence;
-    [[maybe_unused]] const auto failed = channel->pair->fail();
+    give_up_channel(*channel, ChannelFault::kFence);
     fenced = true;
   }
   deliver();
@@ -213,6 +249,10 @@ Task<void> VerbsTransport::close() {
   for (const auto& channel : channels_) co_await shielded(destroy(*channel, give_up));
   deliver();
   co_await shielded(scope_.join());
+  auto keys = grants_.take_all();
+  if (!keys.empty()) {
+    co_await shielded(run_on(port_->control_executor(), drop_write_keys(std::move(keys))));
+  }
   phase_ = Phase::kClosed;
 }
 

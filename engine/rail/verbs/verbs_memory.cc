@@ -1,6 +1,7 @@
 #include "engine/rail/verbs/verbs_memory.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "engine/base/units.h"
@@ -18,10 +19,15 @@ std::uint64_t address_of(const std::byte* bytes) noexcept {
 
 class VerbsMemory::Served final : public MemoryRegistration {
  public:
-  explicit Served(std::unique_ptr<const MemoryKey> key) : key_(std::move(key)) {}
+  Served(std::shared_ptr<VerbsMemory> memory, std::span<std::byte> bytes,
+         std::unique_ptr<const MemoryKey> key)
+      : memory_(std::move(memory)), bytes_(bytes), key_(std::move(key)) {}
+  ~Served() override { memory_->forget_served(bytes_, key_->local()); }
   std::uint64_t key() const noexcept override { return key_->remote(); }
 
  private:
+  const std::shared_ptr<VerbsMemory> memory_;
+  const std::span<std::byte> bytes_;
   const std::unique_ptr<const MemoryKey> key_;
 };
 
@@ -30,7 +36,7 @@ class VerbsMemory::Landing final : public MemoryRegistration {
   Landing(std::shared_ptr<VerbsMemory> memory, std::span<std::byte> bytes,
           std::vector<std::unique_ptr<const MemoryKey>> keys)
       : memory_(std::move(memory)), bytes_(bytes), keys_(std::move(keys)) {}
-  ~Landing() override { memory_->forget(bytes_); }
+  ~Landing() override { memory_->forget_landing(bytes_); }
   std::uint64_t key() const noexcept override { return 0; }
 
  private:
@@ -52,7 +58,9 @@ Result<std::unique_ptr<const MemoryRegistration>> VerbsMemory::add(std::span<std
   if (use == MemoryUse::kServed) {
     auto key = MemoryKey::make(pd_, bytes, MemoryAccess::kRemoteRead);
     if (!key.ok()) return std::move(key).error();
-    return Added(std::make_unique<Served>(std::move(key).value()));
+    const std::lock_guard lock(mutex_);
+    served_.emplace(address_of(bytes.data()), Known{bytes.size(), (*key)->local()});
+    return Added(std::make_unique<Served>(shared_from_this(), bytes, std::move(key).value()));
   }
   std::vector<std::unique_ptr<const MemoryKey>> keys;
   std::map<std::uint64_t, Known> known;
@@ -90,10 +98,50 @@ std::size_t VerbsMemory::find(std::byte* destination, std::uint64_t length,
   return count;
 }
 
-void VerbsMemory::forget(std::span<std::byte> bytes) {
+LocalPiece VerbsMemory::find_source(std::span<const std::byte> bytes) const {
+  const std::uint64_t address = address_of(bytes.data());
+  const auto part = [&](std::uint64_t base, const Known& known, std::uint64_t counted_from) {
+    LocalPiece piece;
+    if (address - base >= known.length) return piece;
+    const std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    piece.address = address - counted_from;
+    piece.length = static_cast<std::uint32_t>(
+        std::min({most, known.length - (address - base), std::uint64_t{bytes.size()}}));
+    piece.key = known.key;
+    return piece;
+  };
+  const std::lock_guard lock(mutex_);
+  LocalPiece found;
+  if (const auto next = served_.upper_bound(address); next != served_.begin()) {
+    const auto& [base, known] = *std::prev(next);
+    // What peers may read counts from its first byte, for us as for them.
+    found = part(base, known, base);
+  }
+  if (const auto next = landing_.upper_bound(address);
+      found.length == 0 && next != landing_.begin()) {
+    const auto& [base, known] = *std::prev(next);
+    found = part(base, known, 0);
+  }
+  return found;
+}
+
+Result<std::unique_ptr<const MemoryKey>> VerbsMemory::add_write_key(
+    std::span<std::byte> bytes) const {
+  return MemoryKey::make(pd_, bytes, MemoryAccess::kPeerWrites);
+}
+
+void VerbsMemory::forget_landing(std::span<std::byte> bytes) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t base = address_of(bytes.data());
   landing_.erase(landing_.lower_bound(base), landing_.lower_bound(base + bytes.size()));
+}
+
+void VerbsMemory::forget_served(std::span<std::byte> bytes, std::uint32_t key) {
+  const std::lock_guard lock(mutex_);
+  const auto [begin, end] = served_.equal_range(address_of(bytes.data()));
+  const auto own =
+      std::find_if(begin, end, [key](const auto& entry) { return entry.second.key == key; });
+  if (own != end) served_.erase(own);
 }
 
 }  // namespace corail

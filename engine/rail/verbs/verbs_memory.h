@@ -35,6 +35,15 @@ class VerbsMemory final : public MemoryRegistrar, public std::enable_shared_from
   std::size_t find(std::byte* destination, std::uint64_t length,
                    std::span<LocalPiece, kWishedSegments> pieces) const;
 
+  /// As much of the beginning of `bytes` as lies in one registration, as requests name what they
+  /// send; of length 0 where nothing does.
+  LocalPiece find_source(std::span<const std::byte> bytes) const;
+
+  /// Lets whoever has the key write into these bytes. Blocks as add() does. Fails with kTooLarge
+  /// for more than the device registers at once, whatever max_region_bytes says: a slice is under
+  /// one key.
+  Result<std::unique_ptr<const MemoryKey>> add_write_key(std::span<std::byte> bytes) const;
+
   /// Bytes of every piece but a registration's last.
   std::uint64_t piece_bytes() const noexcept { return piece_bytes_; }
 
@@ -46,12 +55,14 @@ class VerbsMemory final : public MemoryRegistrar, public std::enable_shared_from
     std::uint32_t key = 0;
   };
 
-  void forget(std::span<std::byte> bytes);
+  void forget_landing(std::span<std::byte> bytes);
+  void forget_served(std::span<std::byte> bytes, std::uint32_t key);
 
   const std::shared_ptr<const ProtectionDomain> pd_;
   const std::uint64_t piece_bytes_;
   mutable std::mutex mutex_;
-  std::map<std::uint64_t, Known> landing_;  // by address
+  std::map<std::uint64_t, Known> landing_;      // by address
+  std::multimap<std::uint64_t, Known> served_;  // likewise; the same bytes may be served twice
 };
 
 }  // namespace corail

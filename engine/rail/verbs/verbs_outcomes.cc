@@ -14,6 +14,7 @@ void VerbsTransport::lose(Error why) {
   if (lost_) return;
   lost_ = std::move(why);
   for (const VerbsRequest& request : std::exchange(waiting_, {})) end(request, unposted());
+  for (const VerbsRequest& request : std::exchange(waiting_orders_, {})) end(request, unposted());
   deliver_soon();
 }
 
@@ -64,7 +65,11 @@ Task<void> VerbsTransport::deliver_later() {
 std::size_t VerbsTransport::undone(const SliceSink& sink) const {
   const auto of_sink = [&sink](const auto& entry) { return entry.sink == &sink; };
   auto count = std::count_if(waiting_.begin(), waiting_.end(), of_sink) +
+               std::count_if(waiting_orders_.begin(), waiting_orders_.end(), of_sink) +
                std::count_if(ended_.begin(), ended_.end(), of_sink);
+  for (const auto& channel : channels_) {
+    count += std::count_if(channel->ordered.begin(), channel->ordered.end(), of_sink);
+  }
   for (const OpKey key : posted_) {
     if (port_->requests().find(key)->sink == &sink) ++count;
   }
@@ -73,13 +78,15 @@ std::size_t VerbsTransport::undone(const SliceSink& sink) const {
 
 Task<Result<void>> VerbsTransport::fence(SliceSink& sink, TimePoint deadline) {
   const Error given_up(Errc::kFlushed, Stage::kWait, "given up by a fence");
-  for (std::size_t left = waiting_.size(); left > 0; --left) {
-    const VerbsRequest request = waiting_.front();
-    waiting_.pop_front();
-    if (request.sink == &sink) {
-      end(request, given_up);
-    } else {
-      waiting_.push_back(request);
+  for (std::deque<VerbsRequest>* const waiting : {&waiting_, &waiting_orders_}) {
+    for (std::size_t left = waiting->size(); left > 0; --left) {
+      const VerbsRequest request = waiting->front();
+      waiting->pop_front();
+      if (request.sink == &sink) {
+        end(request, given_up);
+      } else {
+        waiting->push_back(request);
+      }
     }
   }
   for (const OpKey key : posted_) {
@@ -87,10 +94,12 @@ Task<Result<void>> VerbsTransport::fence(SliceSink& sink, TimePoint deadline) {
     if (request.sink != &sink) continue;
     request.fenced = true;
     VerbsChannel& channel = *channels_[request.channel];
-    if (channel.fault != ChannelFault::kNone) continue;  // its flushes are under way
-    channel.fault = ChannelFault::kFence;
-    // A device that refuses even this flushes nothing, and the deadline finds it out.
-    [[maybe_unused]] const auto failed = channel.pair->fail();
+    give_up_channel(channel, ChannelFault::kFence);
+  }
+  for (const auto& channel : channels_) {
+    const bool has = std::any_of(channel->ordered.begin(), channel->ordered.end(),
+                                 [&sink](const auto& ordered) { return ordered.sink == &sink; });
+    if (has) give_up_channel(*channel, ChannelFault::kFence);
   }
   deliver();
   Waiter waiter(*this, deadline);

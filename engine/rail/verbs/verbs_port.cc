@@ -140,8 +140,8 @@ Result<LocalEnd> VerbsPort::describe() {
 
 std::uint64_t VerbsPort::next_generation() noexcept { return ++generations_made; }
 
-Result<std::unique_ptr<QueuePair>> VerbsPort::make_pair(bool serves_reads) const {
-  return QueuePair::make(pd_, *completions_, options_.tuning, options_.port, sizes_, serves_reads);
+Result<std::unique_ptr<QueuePair>> VerbsPort::make_pair(PeerMay peer_may) const {
+  return QueuePair::make(pd_, *completions_, options_.tuning, options_.port, sizes_, peer_may);
 }
 
 void VerbsPort::add_owner(CompletionOwner& owner) { owners_.push_back(&owner); }

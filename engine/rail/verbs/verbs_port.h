@@ -78,7 +78,7 @@ class VerbsPort final : private Poller {
   std::uint64_t next_generation() noexcept;
   std::uint32_t random_psn() { return static_cast<std::uint32_t>(random_.next() >> 40); }
 
-  Result<std::unique_ptr<QueuePair>> make_pair(bool serves_reads) const;
+  Result<std::unique_ptr<QueuePair>> make_pair(PeerMay peer_may) const;
 
   void add_owner(CompletionOwner& owner);
   /// Its requests must have ended.

@@ -10,6 +10,7 @@
 #include "engine/exec/run_on.h"
 #include "engine/exec/shielded.h"
 #include "engine/exec/sleep.h"
+#include "engine/rail/verbs/door_under_way.h"
 #include "engine/rail/verbs/kept_pairs.h"
 #include "engine/rail/verbs/verbs_path.h"
 
@@ -23,25 +24,14 @@ std::pair<std::uint64_t, std::uint32_t> key_of(const Greeting& asked, std::size_
 
 }  // namespace
 
-class VerbsRailDoor::UnderWay {
- public:
-  explicit UnderWay(VerbsRailDoor& door) : door_(door) { ++door_.under_way_; }
-  ~UnderWay() {
-    --door_.under_way_;
-    door_.ended_.notify();
-  }
-  UnderWay(const UnderWay&) = delete;
-  UnderWay& operator=(const UnderWay&) = delete;
-
- private:
-  VerbsRailDoor& door_;
-};
-
 VerbsRailDoor::VerbsRailDoor(std::shared_ptr<VerbsPort> port, Clock& clock)
-    : port_(std::move(port)), clock_(clock), executor_(port_->asio_executor()), ended_(executor_) {}
+    : port_(std::move(port)), clock_(clock), executor_(port_->asio_executor()), ended_(executor_) {
+  port_->add_owner(*this);
+}
 
 VerbsRailDoor::~VerbsRailDoor() {
   CORAIL_CHECK(sessions_.empty(), "a door was destroyed without an awaited close()");
+  port_->remove_owner(*this);
 }
 
 Result<void> VerbsRailDoor::open() {
@@ -94,7 +84,7 @@ Task<Result<std::string>> VerbsRailDoor::replace(SessionId session, Greeting ask
       co_await pause_until(from);
       continue;
     }
-    QueuePairs leftover;
+    ServedPairs leftover;
     for (std::size_t i = 0; i < asked.pairs.size(); ++i) {
       const auto old = found->second.find(key_of(asked, i));
       const bool has = old != found->second.end() && old->second.pair != nullptr;
@@ -110,7 +100,7 @@ Task<Result<std::string>> VerbsRailDoor::replace(SessionId session, Greeting ask
       served.built = clock_.now();
       served.building = true;
     }
-    QueuePairs made;
+    ServedPairs made;
     auto answered = co_await answer(asked, made);
     const auto still = sessions_.find(session);
     if (still != sessions_.end()) {
@@ -166,11 +156,12 @@ TimePoint VerbsRailDoor::may_build_at(const Pairs& pairs, const Greeting& asked)
 }
 
 /// Builds them all, or fails; `made` is what there is then.
-Task<Result<Greeting>> VerbsRailDoor::answer(const Greeting& asked, QueuePairs& made) {
-  auto pairs =
-      co_await run_on(port_->control_executor(), make_pairs(port_.get(), asked.pairs.size(), true));
+Task<Result<Greeting>> VerbsRailDoor::answer(const Greeting& asked, ServedPairs& made) {
+  auto pairs = co_await run_on(port_->control_executor(),
+                               make_pairs(port_.get(), asked.pairs.size(), PeerMay::kRead));
   if (!pairs.ok()) co_return std::move(pairs).error();
-  made = std::move(*pairs);
+  for (auto& pair : *pairs)
+    made.push_back(std::make_shared<ServedPair>(std::move(pair), executor_));
   auto described = port_->describe();
   if (!described.ok()) co_return std::move(described).error();
   Greeting own = std::move(described->greeting);
@@ -180,38 +171,43 @@ Task<Result<Greeting>> VerbsRailDoor::answer(const Greeting& asked, QueuePairs& 
   std::vector<PairPath> ours;
   for (std::size_t i = 0; i < made.size(); ++i) {
     GreetedPair greeted;
-    greeted.number = made[i]->number();
+    greeted.number = made[i]->number;
     greeted.psn = port_->random_psn();
     own.pairs.push_back(greeted);
     const auto path = path_between(own, i, asked, i, described->gid_index, port_->options().port);
     if (!path.ok()) co_return path.error();
-    ours.push_back({made[i].get(), *path});
+    ours.push_back({made[i]->pair.get(), *path});
   }
-  // They only answer, so ready to receive is where they stay.
-  auto ready = co_await run_on(port_->control_executor(), connect_pairs(std::move(ours), false));
+  auto ready = co_await run_on(port_->control_executor(), connect_pairs(std::move(ours)));
   if (ready.ok() && port_->fault()) ready = *port_->fault();
   if (!ready.ok()) co_return std::move(ready).error();
   co_return own;
 }
 
-/// Nothing reads through them any more when this returns.
-Task<void> VerbsRailDoor::destroy(QueuePairs pairs) {
+/// Nothing reads through them any more when this returns, and every order has ended.
+Task<void> VerbsRailDoor::destroy(ServedPairs pairs) {
   std::optional<TimePoint> give_up;  // counts from when the device refuses
   for (auto& pair : pairs) {
-    auto gone = co_await run_on(port_->control_executor(), destroy_pair(pair.get()));
+    stop(*pair, Error(Errc::kConnectionLost, Stage::kServe, "the channel was closed"));
+  }
+  for (auto& pair : pairs) {
+    auto gone = co_await run_on(port_->control_executor(), destroy_pair(pair->pair.get()));
     while (!gone.ok()) {
       log_limited("served queue pair not destroyed", LogLevel::kError, "{}",
                   gone.error().to_string());
       if (!give_up) give_up = clock_.now() + kDestroyTime;
-      if (clock_.now() >= *give_up) {
+      // Not while it may send from memory that would be reused (I6).
+      if (clock_.now() >= *give_up && pair->account.outstanding() == 0) {
         // In ERR it answers nobody; a device that is gone answers nobody either.
-        [[maybe_unused]] const auto failed = pair->fail();
-        keep_for_ever(port_, std::move(pair));
+        [[maybe_unused]] const auto failed = pair->pair->fail();
+        keep_for_ever(port_, std::move(pair->pair));
         break;
       }
       co_await pause_until(clock_.now() + kDestroyPause);
-      gone = co_await run_on(port_->control_executor(), destroy_pair(pair.get()));
+      gone = co_await run_on(port_->control_executor(), destroy_pair(pair->pair.get()));
     }
+    end_with_pair(*pair);
+    while (!pair->pushes.empty()) co_await pair->pushes_ended.wait();
   }
 }
 
@@ -223,11 +219,11 @@ Task<void> VerbsRailDoor::pause_until(TimePoint when) {
 Task<void> VerbsRailDoor::drop_session(SessionId session) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) co_return;
-  QueuePairs pairs;
+  ServedPairs pairs;
   for (auto& [key, served] : found->second) {
     if (served.pair == nullptr) continue;
     // It answers nobody from here on, however long destroying it takes.
-    [[maybe_unused]] const auto failed = served.pair->fail();
+    [[maybe_unused]] const auto failed = served.pair->pair->fail();
     pairs.push_back(std::move(served.pair));
   }
   sessions_.erase(found);

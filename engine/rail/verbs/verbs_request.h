@@ -22,14 +22,25 @@ class CompletionOwner {
   virtual void on_broken(const Error& why) noexcept = 0;
 };
 
-/// A slice on its way through a verbs rail.
+class ServedPush;
+
+enum class VerbsRequestKind : std::uint8_t {
+  kRead,     // a slice of ours
+  kReceive,  // for what a peer says with its WRITEs
+  kWrite     // a part of an order of a peer's
+};
+
+/// What is posted, or waits to be, on a queue pair of a verbs port.
 struct VerbsRequest {
+  VerbsRequestKind kind = VerbsRequestKind::kRead;
   Slice slice;
+  ReadContext context;
   SliceSink* sink = nullptr;
   CompletionOwner* owner = nullptr;
   std::uint32_t channel = 0;  // while it is posted
   std::uint32_t reposts = 0;
-  bool fenced = false;  // its sink gives it up: flushed, it is not posted again
+  bool fenced = false;         // its sink gives it up: flushed, it is not posted again
+  ServedPush* push = nullptr;  // whose part it is; a WRITE's only
 };
 
 }  // namespace corail

@@ -38,14 +38,23 @@ VerbsTransport::VerbsTransport(std::shared_ptr<VerbsPort> port, Clock& clock)
       executor_(port_->asio_executor()),
       capabilities_(capabilities_of(*port_)),
       scope_(executor_),
-      connect_ended_(executor_) {
+      connect_ended_(executor_),
+      self_(std::make_shared<VerbsTransport*>(this)) {
   port_->add_owner(*this);
 }
 
 VerbsTransport::~VerbsTransport() {
   CORAIL_CHECK(phase_ == Phase::kNew || phase_ == Phase::kClosed,
                "a connected rail was destroyed without an awaited close()");
+  *self_ = nullptr;
   port_->remove_owner(*this);
+}
+
+/// Slices that are posted, ordered, or wait for it.
+std::size_t VerbsTransport::held() const {
+  std::size_t count = waiting_.size() + waiting_orders_.size() + posted_.size();
+  for (const auto& channel : channels_) count += channel->ordered.size();
+  return count;
 }
 
 void VerbsTransport::end(const VerbsRequest& request, Result<void> outcome) {
@@ -56,15 +65,19 @@ void VerbsTransport::end(const VerbsRequest& request, Result<void> outcome) {
   ended_.push_back(std::move(ended));
 }
 
-void VerbsTransport::post(ReadContext /*context*/, std::span<const Slice> slices, SliceSink& sink) {
+void VerbsTransport::post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) {
   for (const Slice& slice : slices) {
     VerbsRequest request;
     request.slice = slice;
     request.sink = &sink;
     request.owner = this;
+    request.context = context;
     if (!usable()) {
       end(request, unposted());
-    } else if (slice.remote_key > kMaxRemoteKey) {
+    } else if (slice.pushed && !capabilities_.pushes) {
+      end(request, Error(Errc::kInvalidArgument, Stage::kSubmit,
+                         "nobody carries the rail's orders to the owner; read what is in memory"));
+    } else if (!slice.pushed && slice.remote_key > kMaxRemoteKey) {
       end(request, Error(Errc::kInvalidArgument, Stage::kSubmit,
                          fmt::format("{:#x} is no key of an RDMA device; ask the holder again",
                                      slice.remote_key)));
@@ -72,12 +85,12 @@ void VerbsTransport::post(ReadContext /*context*/, std::span<const Slice> slices
       end(request, Error(Errc::kInvalidArgument, Stage::kSubmit,
                          fmt::format("a slice of {} bytes, allowed are 1 to {}", slice.length,
                                      capabilities_.max_slice_bytes)));
-    } else if (waiting_.size() + posted_.size() >= capabilities_.max_slices) {
+    } else if (held() >= capabilities_.max_slices) {
       end(request,
           Error(Errc::kBusy, Stage::kSubmit,
                 fmt::format("more than {} slices posted to one rail", capabilities_.max_slices)));
     } else {
-      waiting_.push_back(request);
+      (slice.pushed ? waiting_orders_ : waiting_).push_back(request);
     }
   }
   pump();
@@ -87,6 +100,7 @@ void VerbsTransport::post(ReadContext /*context*/, std::span<const Slice> slices
 /// of them.
 void VerbsTransport::pump() {
   post_waiting();
+  order_waiting();
   if (!ended_.empty()) deliver_soon();
 }
 
@@ -172,7 +186,12 @@ void VerbsTransport::settle(OpKey key, Result<void> outcome) {
 }
 
 void VerbsTransport::on_completion(OpKey key, const Completion& completion) noexcept {
-  VerbsChannel& channel = *channels_[port_->requests().find(key)->channel];
+  const VerbsRequest& told = *port_->requests().find(key);
+  VerbsChannel& channel = *channels_[told.channel];
+  if (told.kind == VerbsRequestKind::kReceive) {
+    on_receive(key, completion);
+    return;
+  }
   const auto ended = channel.account.completed(completion);
   CORAIL_CHECK(ended.has_value(), "a request that is in the table is in its channel's account");
   for (const std::uint64_t silent : ended->succeeded) settle(OpKey::unpack(silent), ok_result());
@@ -185,6 +204,7 @@ void VerbsTransport::on_completion(OpKey key, const Completion& completion) noex
     std::erase(posted_, key);
     channel.bytes -= request.slice.length;
   }
+  if (channel.receive_failed) blame_for_failed_receive(channel);
 }
 
 /// A failed or flushed request: to its sink, or once more to the device.
