@@ -20,7 +20,9 @@ Result<void> ReadSession::may_start() {
     return Error(Errc::kDeadline, Stage::kSubmit, "no time was left when the read began");
   }
   auto checked = check_copy();
+  if (checked) checked = check_chunks();
   if (checked) checked = check_owners();
+  if (checked) checked = check_members();
   if (checked) checked = check_keys();
   if (checked) checked = choose_integrity();
   return checked;
@@ -43,6 +45,40 @@ Result<void> ReadSession::check_copy() const {
                            request_.copy_on_commit->size(), needed));
 }
 
+Result<void> ReadSession::check_chunks() const {
+  const std::span<const ChunkSpec> planned = request_.plan->chunks();
+  const bool fits = std::ranges::equal(
+      planned, request_.chunks,
+      [](const ChunkSpec& spec, std::span<const std::byte> chunk) {
+        return chunk.size() >= spec.bytes;
+      },
+      {}, [](const SlabChunk& chunk) { return chunk.bytes(); });
+  if (fits) return ok_result();
+  return Error(Errc::kInvalidArgument, Stage::kSubmit,
+               fmt::format("the destination has {} chunks and the plan {}, or one is smaller than "
+                           "planned; allocate those of this plan",
+                           request_.chunks.size(), planned.size()));
+}
+
+/// Nobody else's yes counts for an owner of the plan.
+Result<void> ReadSession::check_members() const {
+  const std::span<const NodeId> members = owner_.members();
+  const std::size_t owners = request_.plan->owners();
+  bool all = owners == 1 || !members.empty();
+  for (std::size_t i = 0; all && !members.empty() && i < owners; ++i) {
+    const std::optional<NodeId> id = request_.plan->owner_id(i);
+    all =
+        id ? std::ranges::find(members, *id) != members.end() : owners == 1 && members.size() == 1;
+  }
+  // Nothing is read, and there is nobody whose yes could be missing.
+  if (all || request_.plan->total_bytes() == 0) return ok_result();
+  return Error(
+      Errc::kInvalidArgument, Stage::kSubmit,
+      fmt::format("the plan reads from {} owners, and not all of them are among the {} that "
+                  "will be asked to confirm; ask every owner of the object",
+                  owners, members.size()));
+}
+
 Result<void> ReadSession::check_owners() const {
   const std::size_t owners = request_.plan->owners();
   const auto& of_rails = request_.rail_owners;
@@ -59,7 +95,7 @@ Result<void> ReadSession::check_owners() const {
 
 Result<void> ReadSession::check_keys() const {
   const auto& keys = request_.region_keys;
-  if (keys.empty()) return ok_result();
+  if (keys.empty() || request_.pushed) return ok_result();
   std::vector<std::size_t> regions(request_.plan->owners());
   for (std::size_t owner = 0; owner < regions.size(); ++owner) {
     for (const ReadPlan::Span& span : request_.plan->spans_of(owner)) {
@@ -93,15 +129,21 @@ std::optional<std::string> ReadSession::lacks_key(std::size_t rail) const {
   return std::nullopt;
 }
 
+std::optional<std::string> ReadSession::cannot_serve(std::size_t rail) const {
+  if (!request_.pushed) return lacks_key(rail);
+  if (request_.rails[rail]->capabilities().pushes) return std::nullopt;
+  return "its transport has no owner write; read what lies in memory by pull, or use other rails";
+}
+
 Result<void> ReadSession::choose_rails() {
   std::string reasons;
-  Errc code = Errc::kProtocol;
+  Errc code = request_.pushed ? Errc::kIncompatible : Errc::kProtocol;
   for (std::size_t i = 0; i < request_.rails.size(); ++i) {
     const Rail& rail = *request_.rails[i];
     const RailStatus status = rail.status();
     on_trial_.push_back(status.breaker == BreakerState::kHalfOpen);
     if (status.state == RailState::kReady) {
-      skipped_.push_back(lacks_key(i));
+      skipped_.push_back(cannot_serve(i));
       if (skipped_.back()) reasons += fmt::format("; {}: {}", rail.name(), *skipped_.back());
       continue;
     }

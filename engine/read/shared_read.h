@@ -28,6 +28,7 @@ struct OwnerPart {
             std::uint32_t rail_count)
       : bytes(plan.owner_end(owner) - plan.owner_begin(owner)),
         rails(rail_count),
+        number(owner),
         cursor(plan, owner, max_slice, kSliceFloorBytes, rail_count),
         returned(plan),
         survivors(rail_count) {}
@@ -36,6 +37,10 @@ struct OwnerPart {
 
   const std::uint64_t bytes;
   const std::uint32_t rails;
+  const std::size_t number;  // of the owner, in the plan
+  /// Makes every share of it look again for slices, and whether it is complete, on its own rail's
+  /// executor. Any thread. Set before the first share runs.
+  std::function<void()> wake;
   // Each in a cache line of its own: every rail's thread takes slices and counts.
   alignas(kCacheLineBytes) SliceCursor cursor;
   /// Over all rails: by what part each is of it, they share.
@@ -72,9 +77,8 @@ struct SharedRead {
   /// Some share may give back what it had, so that the others stay until all bytes have landed: the
   /// read retries, or one of its rails is on trial. Set before the first share runs.
   bool may_give_back;
-  /// Makes every share look again for slices, and whether its part is complete, on its own rail's
-  /// executor. Any thread. Set before the first share runs.
-  std::function<void()> wake;
+  /// Its slices are written by the owners, see Slice::pushed. Set before the first share runs.
+  bool pushed = false;
   std::vector<std::unique_ptr<OwnerPart>> parts;  // by owner
   /// The epoch was bumped: post nothing more. All look at it for each slice.
   alignas(kCacheLineBytes) std::atomic<bool> stopped{false};
