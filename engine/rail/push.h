@@ -16,7 +16,8 @@ namespace corail {
 struct PushOrder {
   ReadContext context;
   /// Grows with each order of a channel and names the slice there: what ends it carries this number
-  /// back. An owner takes no number twice, so a repeated order writes nothing.
+  /// back. None is taken twice, so a repeated order writes nothing. Orders arrive in the order of
+  /// their numbers; a door sees them in the order in which their bytes came from disks.
   std::uint64_t number = 0;
   /// Which channel of the door, as the door's transport names its channels.
   std::uint64_t channel = 0;
