@@ -64,6 +64,12 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<std::unique_ptr<BlockLease>>> lease_blocks(std::shared_ptr<const Layout> layout,
                                                          std::shared_ptr<const BlockKeys> keys,
                                                          FetchOptions options) override;
+  Task<Result<ObjectDescriptor>> lookup_object(std::string key) override;
+  Task<Result<ObjectView>> read_by_descriptor(ObjectDescriptor object,
+                                              ReadObjectOptions options) override;
+  Task<Result<std::vector<ObjectSummary>>> list_objects(ListObjectsRequest page) override;
+  Task<Result<ObjectGeneration>> delete_object(
+      std::string key, std::optional<ObjectGeneration> if_generation) override;
   const std::string& name() const noexcept override { return name_; }
   std::vector<std::string> rail_names() const override { return rails_.names(); }
   Task<void> close() override;
@@ -84,6 +90,14 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<std::shared_ptr<LeasedBlocks>>> lease_on_home(std::shared_ptr<const Layout> layout,
                                                             std::shared_ptr<const BlockKeys> keys,
                                                             FetchOptions options);
+  // connected_peer_objects.cc
+  Task<Result<ObjectDescriptor>> lookup_on_home(std::string key);
+  Task<Result<ObjectView>> read_object_on_home(std::shared_ptr<const ObjectDescriptor> object,
+                                               ReadObjectOptions options);
+  Task<Result<std::vector<ObjectSummary>>> list_on_home(ListObjectsRequest page);
+  Task<Result<ObjectGeneration>> delete_on_home(DeleteObjectRequest request);
+  TimePoint call_deadline() const;
+
   FetchContext fetch_context();
   Task<void> watch_session();
   void end(Error why);

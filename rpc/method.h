@@ -23,6 +23,11 @@ enum class Method : std::uint16_t {
   kRenewLease = 20,
   kConfirmLease = 21,
   kLaneSums = 22,
+  kLookupObject = 32,
+  kOpenObject = 33,
+  kListObjects = 34,
+  kDeleteObject = 35,
+  kReadStripes = 36,
 };
 
 /// Bodies never get longer than this, whatever their method (I8).

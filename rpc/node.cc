@@ -1,13 +1,9 @@
 #include "rpc/node.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <asio/post.hpp>
 #include <asio/thread_pool.hpp>
 #include <cstdint>
 #include <exception>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,11 +16,12 @@
 #include "engine/memory/region_registry.h"
 #include "engine/rail/port.h"
 #include "rpc/connected_peer.h"
+#include "rpc/lease_gates.h"
+#include "rpc/node_objects.h"
 #include "rpc/node_ports.h"
 #include "rpc/peer_connector.h"
 #include "rpc/port_host.h"
 #include "rpc/rpc_server.h"
-#include "rpc/store_gate.h"
 
 namespace corail {
 namespace {
@@ -57,9 +54,13 @@ class Node::Impl {
 
   Executor& home() { return *home_; }
   BlockStore& blocks() {
-    CORAIL_CHECK(store_ != nullptr,
-                 "a store exists from start() to close(), if it was given memory");
+    CORAIL_CHECK(store_ != nullptr, "a store exists from start() to close(), if it has memory");
     return *store_;
+  }
+  ObjectStore& objects() {
+    CORAIL_CHECK(objects_ != nullptr,
+                 "objects exist from start() to close(), if they have a place");
+    return objects_->store();
   }
   SlabPool& memory() { return *memory_; }
   RegionRegistry& regions() { return registry_; }
@@ -88,7 +89,8 @@ class Node::Impl {
   std::unique_ptr<SlabPool> memory_;
   asio::thread_pool mapping_{1};  // maps and registers the pool's slabs
   std::unique_ptr<BlockStore> store_;
-  std::unique_ptr<StoreGate> gate_;
+  std::unique_ptr<NodeObjects> objects_;  // null: this node holds none
+  std::unique_ptr<LeaseGates> gate_;
   std::unique_ptr<PortHost> host_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<PeerConnector> connector_;
@@ -120,22 +122,11 @@ class Node::Impl::Connecting {
 Result<void> Node::Impl::make_ports() {
   const auto specs = rail_specs_of(options_);
   if (!specs) return specs.error();
-  const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
-  std::uint32_t threads = options_.threads == 0 ? cores : options_.threads;
-  threads = std::min(threads, static_cast<std::uint32_t>(specs->size()));
-  ExecutorOptions rail_thread;
-  rail_thread.spin = spin_budget(options_, *specs, threads, cores);
-  for (std::uint32_t i = 0; i < threads; ++i) {
-    rail_executors_.push_back(std::make_unique<Executor>(fmt::format("rail-{}", i), rail_thread));
-  }
+  rail_executors_ = make_rail_executors(options_, *specs);
   auto made = make_node_ports(options_, *specs, rail_executors_, clock_, random_);
   if (!made) return std::move(made).error();
   ports_ = std::move(*made);
-  SlabPoolOptions memory;
-  memory.capacity_bytes = options_.destination_bytes;
-  memory.huge_pages = options_.huge_pages;
-  memory.registrars = registrars_of(ports_);
-  memory_ = std::make_unique<SlabPool>(memory);
+  memory_ = make_node_memory(options_, ports_);
   return ok_result();
 }
 
@@ -154,7 +145,6 @@ Result<void> Node::Impl::make_store() {
   } catch (const std::exception& exception) {
     return Error(Errc::kOutOfMemory, Stage::kSetup, exception.what());
   }
-  gate_ = std::make_unique<StoreGate>(*store_);
   return ok_result();
 }
 
@@ -177,14 +167,29 @@ void Node::Impl::make_connector() {
                                                });
 }
 
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<void>> Node::Impl::listen() {
-  host_ = std::make_unique<PortHost>(home_->asio_executor(), ports_, gate_.get(), random_);
-  auto opened = co_await host_->open();
-  if (!opened) co_return std::move(opened).error().at(Stage::kSetup);
+  // First of all the address, which objects are told to be at.
   auto listener = listen_tcp(home_->asio_executor(), options_.listen);
   if (!listener) co_return std::move(listener).error().at(Stage::kSetup);
   listen_address_ = (*listener)->local_address();
-  const SessionServices services{identity_, clock_, registry_, *host_, store_.get()};
+  NodeObjects::Parts parts{home_->asio_executor(), clock_, random_, registry_,
+                           registrars_of(ports_)};
+  auto objects =
+      co_await NodeObjects::start(std::move(parts), options_.objects, identity_, listen_address_);
+  if (!objects) co_return std::move(objects).error();
+  objects_ = std::move(*objects);
+  if (store_ || objects_) {
+    gate_ = std::make_unique<LeaseGates>(store_.get(), objects_ ? &objects_->gate() : nullptr);
+  }
+  host_ = std::make_unique<PortHost>(home_->asio_executor(), ports_, gate_.get(), random_);
+  auto opened = co_await host_->open();
+  if (!opened) co_return std::move(opened).error().at(Stage::kSetup);
+  SessionServices services{identity_, clock_, registry_, *host_, store_.get()};
+  if (objects_) services.objects = &objects_->services();
   RpcServerOptions server;
   server.session.connection.keep_alive = options_.keep_alive;
   server_ = std::make_unique<RpcServer>(home_->asio_executor(), services, server);
@@ -192,6 +197,7 @@ Task<Result<void>> Node::Impl::listen() {
   forward_region_changes();
   co_return ok_result();
 }
+#pragma GCC diagnostic pop
 
 void Node::Impl::forward_region_changes() {
   *told_of_regions_ = server_.get();
@@ -242,6 +248,8 @@ Task<void> Node::Impl::close() {
   server_.reset();
   host_.reset();
   gate_.reset();
+  if (objects_) co_await objects_->close();
+  objects_.reset();
   store_.reset();
 }
 
@@ -280,6 +288,7 @@ Task<Result<std::shared_ptr<Peer>>> Node::connect(std::string address) {
 }
 
 BlockStore& Node::blocks() { return impl_->blocks(); }
+ObjectStore& Node::objects() { return impl_->objects(); }
 SlabPool& Node::memory() { return impl_->memory(); }
 RegionRegistry& Node::regions() { return impl_->regions(); }
 

@@ -10,6 +10,7 @@
 #include "engine/base/result.h"
 #include "engine/exec/executor.h"
 #include "engine/memory/memory_registrar.h"
+#include "engine/memory/slab_pool.h"
 #include "engine/rail/port.h"
 #include "engine/rail/rail_spec.h"
 #include "rpc/options.h"
@@ -25,6 +26,10 @@ Result<std::vector<RailSpec>> rail_specs_of(const NodeOptions& options);
 Duration spin_budget(const NodeOptions& options, std::span<const RailSpec> specs,
                      std::uint32_t threads, std::uint32_t cores);
 
+/// Executors for the rails' ports, without threads yet: as many as the options say, or cores.
+std::vector<std::unique_ptr<Executor>> make_rail_executors(const NodeOptions& options,
+                                                           std::span<const RailSpec> specs);
+
 /// A port for each spec, on the executors in turn, which have no threads yet. Fails where a device
 /// is not there.
 Result<std::vector<std::unique_ptr<Port>>> make_node_ports(
@@ -33,5 +38,9 @@ Result<std::vector<std::unique_ptr<Port>>> make_node_ports(
 
 /// What memory has to be registered with, by index of the port; empty where no port needs it.
 MemoryRegistrars registrars_of(std::span<const std::unique_ptr<Port>> ports);
+
+/// The memory that reads land in; nothing is mapped yet.
+std::unique_ptr<SlabPool> make_node_memory(const NodeOptions& options,
+                                           std::span<const std::unique_ptr<Port>> ports);
 
 }  // namespace corail

@@ -19,6 +19,7 @@
 #include "engine/read/cancel_token.h"
 #include "engine/read/when_full.h"
 #include "engine/store/block_store.h"
+#include "rpc/object_options.h"
 
 namespace corail {
 
@@ -63,7 +64,8 @@ struct NodeOptions {
   std::uint64_t node_budget_bytes = 64 * kGiB;
   std::uint64_t peer_budget_bytes = 16 * kGiB;
   std::uint64_t port_budget_bytes = kDefaultPortBudgetBytes;
-  StoreOptions store;  // without capacity the node holds no blocks
+  StoreOptions store;         // without capacity the node holds no blocks
+  NodeObjectOptions objects;  // without memory or directories it holds no objects
 };
 
 /// What of them concerns each port.
@@ -78,9 +80,6 @@ struct BlockKeys {
   std::string name_space;           // at most 256 bytes
   std::vector<std::string> hashes;  // 1 to 64 opaque bytes each, no two alike
 };
-
-/// Whether the engine checks the payload against the holder's block checksums before it commits.
-enum class Integrity { kNone, kXxh3 };
 
 struct FetchOptions {
   /// A constructor, because GCC 12 destroys braced aggregates twice in a co_await expression.
