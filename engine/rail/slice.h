@@ -53,8 +53,9 @@ class SliceSink {
   /// The one and last word about a slice: from here on nothing writes into its destination. A
   /// success means that all its bytes have landed. kFlushed: given up by a fence, not a fault of
   /// the rail. kLeaseExpired, kRefused: the holder's answer. kProtocol: the holder does not speak
-  /// as agreed, which no other path mends. kRailFailed, kConnectionLost: the path's fault. Never
-  /// called from within Transport::post.
+  /// as agreed, which no other path mends. kRailFailed, kConnectionLost: the path's fault. Of a
+  /// pushed slice also whatever else the owner answers: it has no such bytes, cannot read them, was
+  /// told to stop (kCancelled). Never called from within Transport::post.
   virtual void on_outcome(const Slice& slice, Result<void> outcome) noexcept = 0;
 };
 

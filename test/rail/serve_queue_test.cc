@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <asio/io_context.hpp>
 #include <boost/test/unit_test.hpp>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engine/base/random.h"
@@ -139,6 +142,29 @@ BOOST_AUTO_TEST_CASE(reads_under_one_lease_take_turns_and_are_cancelled_by_epoch
     BOOST_TEST(op->cancelled == (op->request.epoch == EpochNumber(3)));
     queue.end(0);
   }
+}
+
+BOOST_AUTO_TEST_CASE(orders_take_turns_with_reads_and_are_pinned_until_they_end) {
+  asio::io_context context;
+  const auto keeper = std::make_shared<int>(0);
+  const std::vector<std::byte> bytes(4 * kFrame);
+  ServeQueue queue(kFrame);
+  queue.push(read_of(1, bytes.size()));
+  queue.push(read_of(2, bytes.size()), PinnedBytes(bytes, Pin(keeper)),
+             std::make_shared<ServedOrder>(context.get_executor(), [] { return false; }));
+  std::array<std::uint64_t, 3> served{};
+  while (ServeQueue::Op* const op = queue.current()) {
+    const bool is_order = op->request.read == ReadId(2);
+    BOOST_TEST((op->order != nullptr) == is_order);
+    BOOST_TEST(op->admitted == is_order);
+    BOOST_TEST(op->bytes.bytes.size() == (is_order ? bytes.size() : 0U));
+    const Frame frame = serve(queue);
+    served.at(frame.read) += frame.bytes;
+    BOOST_TEST_REQUIRE(served[1] <= served[2] + 2 * kFrame);
+    BOOST_TEST_REQUIRE(served[2] <= served[1] + 2 * kFrame);
+    BOOST_TEST(keeper.use_count() == (served[2] < bytes.size() ? 2 : 1));
+  }
+  BOOST_TEST(served[2] == bytes.size());
 }
 
 BOOST_AUTO_TEST_CASE(it_tells_small_slices_from_large_ones) {

@@ -95,11 +95,11 @@ Result<void> ReplyReader::begin(const Reply& reply) {
                                   reply.op.packed()));
       }
       // Where its sink does not know yet, another one of the same read was fenced.
-      slices_.end(reply.op, Error(Errc::kFlushed, Stage::kWait,
-                                  "given up by the fence of another part of the same read"));
+      slices_.end(key, Error(Errc::kFlushed, Stage::kWait,
+                             "given up by the fence of another part of the same read"));
       return ok_result();
     case ReplyKind::kRefused:
-      slices_.end(reply.op, refused(reply.refusal));
+      slices_.end(key, refused(reply.refusal));
       return ok_result();
   }
   return ok_result();

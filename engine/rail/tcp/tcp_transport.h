@@ -25,8 +25,9 @@ namespace corail {
 /// A rail over sockets: `channels` connections from one local address to a TcpRailDoor, and an
 /// express one for small reads, see ChannelTurns.
 ///
-/// A fence is immediate and local, because our own receive calls are the only writers. Losing one
-/// channel makes the rail unusable for new slices; those on its other channels go on.
+/// A fence is immediate and local, because our own receive calls are the only writers, of pushed
+/// slices too: their orders take another way, but their bytes the same. Losing one channel makes
+/// the rail unusable for new slices; those on its other channels go on.
 ///
 /// Ownership, thread and closing as Transport says; the clock must outlive it, too. One call of
 /// close() at a time.
