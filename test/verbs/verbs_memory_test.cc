@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <span>
 #include <utility>
 
 #include "engine/memory/slab.h"
@@ -99,6 +100,28 @@ BOOST_AUTO_TEST_CASE(each_piece_of_what_is_served_has_a_key_of_its_own) {
   rig.run(across.outcomes(1));
   BOOST_TEST(across.count(Errc::kRefused) == 1);
   close_rail(rig, std::move(rail));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_sent_from_is_found_as_requests_name_it) {
+  VerbsRig rig(kPiece);
+  const std::span<const std::byte> held(rig.held);
+  const std::span<const std::byte> memory(rig.memory);
+  const VerbsMemory& known = *rig.port->memory();
+  // What peers read counts from its first byte.
+  const LocalPiece served = known.find_source(held.subspan(100, 1000));
+  BOOST_TEST(served.address == 100U);
+  BOOST_TEST(served.length == 1000U);
+  BOOST_TEST(rig.machine.region(served.key) ==
+             rig.machine.region(static_cast<std::uint32_t>(rig.served->key())));
+  const LocalPiece landing = known.find_source(memory.subspan(kPiece - 10, 100));
+  BOOST_TEST(landing.address == reinterpret_cast<std::uint64_t>(memory.data()) + kPiece - 10);
+  BOOST_TEST(landing.length == 10U);
+  // Served twice, it is known until neither is left.
+  auto twice = *rig.port->memory()->add(rig.held, MemoryUse::kServed);
+  twice.reset();
+  BOOST_TEST(known.find_source(held).length == rig.held.size());
+  rig.served.reset();
+  BOOST_TEST(known.find_source(held).length == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_whose_reads_do_not_land_in_enough_pieces_is_refused) {

@@ -41,11 +41,11 @@ namespace corail {
 /// ERR alone does not stop a peer's WRITEs. Where the peer may have something to write, slices have
 /// their outcomes only after ERR, the flushes of the RECVs and the end of the queue pair, and they
 /// are flushed for everybody: an order is not sent again. That holds for whatever costs a queue
-/// pair, and for an answer that leaves open what the owner does.
+/// pair, and for an answer that leaves open what the owner does. A fence does not wait for
+/// the owner's answers: who gives up has told it, and waited, before.
 ///
 /// No key says when it may be used: a peer that writes outside of its orders can do so until
 /// revoke(), inside the memory of that sink.
-///
 ///
 /// Ownership, thread and closing as Transport says; the clock must outlive it, too. One call of
 /// close() at a time.
