@@ -42,6 +42,8 @@ class DiskDirectory {
 
   /// A new file to write and to read, or an old one emptied.
   virtual Task<Result<std::shared_ptr<DiskFile>>> create(std::string name) = 0;
+  /// A new file to write and to read. kRefused: there is one of that name, which stays as it is.
+  virtual Task<Result<std::shared_ptr<DiskFile>>> create_new(std::string name) = 0;
   /// An existing one, to read.
   virtual Task<Result<std::shared_ptr<DiskFile>>> open(std::string name) = 0;
   /// In place of what had the new name, atomically.

@@ -68,7 +68,7 @@ LocalDirectory::Opened LocalDirectory::open_now(const std::string& name, int fla
     opened.error = errno;
   } else if (direct_) {
     // Without it everything goes through the page cache, which is slower and nothing else.
-    const int again = (common & ~(O_CREAT | O_TRUNC)) | O_DIRECT;
+    const int again = (common & ~(O_CREAT | O_TRUNC | O_EXCL)) | O_DIRECT;
     opened.direct = Descriptor(::openat(directory_.fd(), name.c_str(), again));
   }
   return opened;
@@ -85,6 +85,10 @@ Task<Result<std::shared_ptr<DiskFile>>> LocalDirectory::open_with(std::string na
 
 Task<Result<std::shared_ptr<DiskFile>>> LocalDirectory::create(std::string name) {
   return open_with(std::move(name), O_RDWR | O_CREAT | O_TRUNC);
+}
+
+Task<Result<std::shared_ptr<DiskFile>>> LocalDirectory::create_new(std::string name) {
+  return open_with(std::move(name), O_RDWR | O_CREAT | O_EXCL);
 }
 
 Task<Result<std::shared_ptr<DiskFile>>> LocalDirectory::open(std::string name) {

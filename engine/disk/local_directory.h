@@ -23,6 +23,7 @@ class LocalDirectory final : public DiskDirectory {
                                                                StagingPool& staging);
 
   Task<Result<std::shared_ptr<DiskFile>>> create(std::string name) override;
+  Task<Result<std::shared_ptr<DiskFile>>> create_new(std::string name) override;
   Task<Result<std::shared_ptr<DiskFile>>> open(std::string name) override;
   Task<Result<void>> rename(std::string from, std::string to) override;
   Task<Result<void>> remove(std::string name) override;

@@ -31,6 +31,11 @@ Error disk_error(int number, std::string_view call, std::string_view path) {
   if (number == ENOSPC || number == EDQUOT || number == EFBIG) {
     return Error(Errc::kStoreFull, what + "; make room on that file system");
   }
+  if (number == EMFILE || number == ENFILE) {
+    return Error(Errc::kQuotaExceeded,
+                 what + "; raise the limit of open files (ulimit -n), or do less at a time");
+  }
+  if (number == EEXIST) return Error(Errc::kRefused, what);
   if (number == ENOENT) return Error(Errc::kNotFound, what);
   return Error(Errc::kStoreFailed, what + "; check the device and the kernel's log");
 }

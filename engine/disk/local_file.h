@@ -31,8 +31,8 @@ class Descriptor {
   int fd_ = -1;
 };
 
-/// The error of a call on a file that failed with this errno: kStoreFull, kNotFound or
-/// kStoreFailed.
+/// The error of a call on a file that failed with this errno: kStoreFull, kNotFound, kRefused (it
+/// is there already), kQuotaExceeded (of open files), or kStoreFailed.
 Error disk_error(int number, std::string_view call, std::string_view path);
 
 /// A file of this machine. What is whole blocks goes past the page cache where the file system

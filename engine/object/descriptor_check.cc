@@ -24,6 +24,10 @@ Result<void> check_head(const ObjectDescriptor& object) {
                                      object.key.size(), kMaxObjectKeyBytes));
   }
   if (object.generation.value() == 0) return wrong(object, "has generation 0, which names none");
+  if (object.generation.value() > kMaxObjectGeneration) {
+    return wrong(object, fmt::format("has generation {}, more than the {} there are",
+                                     object.generation.value(), kMaxObjectGeneration));
+  }
   if (object.stripe_size == 0 || object.stripe_size % kGranuleBytes != 0) {
     return wrong(object, fmt::format("has stripes of {} bytes, which is no multiple of {}",
                                      object.stripe_size, kGranuleBytes));

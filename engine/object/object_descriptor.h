@@ -16,6 +16,8 @@ inline constexpr std::uint64_t kGranuleBytes = 256 * kKiB;
 
 /// One more with each put of a key, never used again; at least 1.
 using ObjectGeneration = StrongId<struct ObjectGenerationTag, std::uint64_t>;
+/// No put ever gets as far; whatever says so is wrong, and the next one can always be counted (I5).
+inline constexpr std::uint64_t kMaxObjectGeneration = (std::uint64_t{1} << 63U) - 1;
 
 /// A node that owns stripes of an object.
 struct ObjectNode {

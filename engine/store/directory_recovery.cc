@@ -13,24 +13,35 @@ namespace corail::detail {
 Task<Result<Recovered>> DirectoryRecovery::run() {
   auto listed = co_await list();
   if (!listed) co_return std::move(listed).error();
-  if (!files_[0].contains(std::string(kHeadName))) {
-    if (auto is_new = check_new(); !is_new) co_return std::move(is_new).error();
-    auto made = co_await make_new();
-    if (!made) co_return std::move(made).error();
-  } else {
-    auto read = co_await read_heads();
-    if (!read) co_return std::move(read).error();
-  }
-  for (const auto& [name, bytes] : files_[0]) {
-    if (is_manifest(name)) co_await read_manifest(name, bytes);
-  }
+  DirectoryHeads heads(directories_, files_, codec_, random_);
+  const auto head = co_await heads.establish();
+  if (!head) co_return head.error();
+  store_ = head->store;
+  unused_generation_ = head->unused_generation;
+  auto read = co_await read_manifests();
+  if (!read) co_return std::move(read).error();
+  // A process that ended between a rename and its sync has left names that a power loss takes back.
+  // Nothing is removed on the word of such a manifest.
+  auto synced = co_await directories_[0]->sync();
+  if (!synced) co_return std::move(synced).error();
+  sort_out();
+  choose();
+  auto aside = co_await set_bad_aside();
+  if (!aside) co_return std::move(aside).error();
+  auto removed = co_await remove_obsolete();
+  if (!removed) co_return std::move(removed).error();
   co_await remove_debris();
-  for (auto& [key, info] : objects_) {
-    const ObjectDescriptor& object = info.object;
-    unused_generation_ = std::max(unused_generation_, object.generation.value() + 1);
-    auto stripes = std::make_shared<DirectoryStripes>(directories_, object.generation, object.size,
-                                                      object.stripe_size);
-    found_.objects.push_back({std::move(info), std::move(stripes)});
+  for (auto& [key, manifest] : objects_) {
+    const ObjectDescriptor& object = manifest.info.object;
+    RecoveredObject recovered;
+    if (auto sound = check_stripes(manifest.info); !sound) {
+      refuse(manifest.name, sound.error());
+      recovered.lost = found_.refused.back();
+    }
+    recovered.stripes = std::make_shared<DirectoryStripes>(directories_, object.generation,
+                                                           object.size, object.stripe_size);
+    recovered.info = std::move(manifest.info);
+    found_.objects.push_back(std::move(recovered));
   }
   found_.unused_generation = unused_generation_;
   co_return std::move(found_);
@@ -45,92 +56,125 @@ Task<Result<void>> DirectoryRecovery::list() {
   co_return ok_result();
 }
 
-Result<void> DirectoryRecovery::check_new() const {
-  for (std::size_t device = 0; device < directories_.size(); ++device) {
-    for (const auto& [name, bytes] : files_[device]) {
-      if (!is_manifest(name) && !generation_of(name)) continue;
-      return Error(Errc::kStoreFailed,
-                   fmt::format("{} has the file {} of a store, but {} does not say which store it "
-                               "is: check that the directories are all mounted, and in order",
-                               directories_[device]->path(), name, directories_[0]->path()));
+Task<Result<void>> DirectoryRecovery::read_manifests() {
+  for (const auto& [name, bytes] : files_[0]) {
+    if (const auto bound = bound_of_bad(name)) {
+      known_from_ = std::max(known_from_, *bound);
+      refuse(name, Error(Errc::kBadManifest,
+                         fmt::format("an earlier start could not read it; until it is taken away "
+                                     "no stripes of generations below {} are removed",
+                                     *bound)));
     }
-  }
-  return ok_result();
-}
-
-Task<Result<void>> DirectoryRecovery::make_new() {
-  store_ = random_.next();
-  // The first directory comes last: once it has its head, all have theirs.
-  for (std::uint32_t device = devices(); device-- > 0;) {
-    const StoreHead head{store_, device, devices(), unused_generation_};
-    auto written = co_await write_record(*directories_[device], std::string(kHeadName),
-                                         codec_.encode_head(head));
-    if (!written) co_return std::move(written).error();
-    auto installed = co_await install_record(*directories_[device], std::string(kHeadName));
-    if (!installed) co_return std::move(installed).error();
+    if (!is_manifest(name)) continue;
+    auto read = co_await read_manifest(name, bytes);
+    if (!read) co_return read;
   }
   co_return ok_result();
 }
 
-Task<Result<void>> DirectoryRecovery::read_heads() {
-  for (std::uint32_t device = 0; device < devices(); ++device) {
-    const std::string path = directories_[device]->path();
-    const auto file = files_[device].find(std::string(kHeadName));
-    if (file == files_[device].end()) {
-      co_return Error(Errc::kStoreFailed,
-                      fmt::format("{} is no directory of the store in {}: check that it is mounted",
-                                  path, directories_[0]->path()));
-    }
-    const std::uint64_t bytes = std::min(file->second, kMaxManifestBytes + 1);
-    const auto content = co_await read_record(*directories_[device], file->first, bytes);
-    if (!content) co_return content.error();
-    const auto head = codec_.decode_head(*content);
-    if (!head) {
-      co_return Error(head.error().code(),
-                      fmt::format("{}/{}: {}", path, kHeadName, head.error().detail()));
-    }
-    if (device == 0) {
-      store_ = head->store;
-      unused_generation_ = head->unused_generation;
-    }
-    if (head->store != store_ || head->device != device || head->devices != devices()) {
-      co_return Error(
-          Errc::kStoreFailed,
-          fmt::format("{} is device {} of the {} of store {:016x}, where device {} of "
-                      "the {} of store {:016x} is expected: give the same directories "
-                      "in the same order as before",
-                      path, head->device, head->devices, head->store, device, devices(), store_));
-    }
-  }
-  co_return ok_result();
-}
-
-Task<void> DirectoryRecovery::read_manifest(std::string name, std::uint64_t bytes) {
-  names_.insert(name);
+Task<Result<void>> DirectoryRecovery::read_manifest(std::string name, std::uint64_t bytes) {
   // One byte more than is allowed is enough for the codec to say so.
   const std::uint64_t length = std::min(bytes, kMaxManifestBytes + 1);
   const auto content = co_await read_record(*directories_[0], name, length);
-  auto info = content ? codec_.decode(*content) : Result<StripingInfo>(content.error());
+  // Not a word about the manifest: to go on without it would hide its object, and give its name and
+  // its stripes to others.
+  if (!content) co_return content.error();
+  auto info = codec_.decode(*content);
   if (!info) {
-    all_known_ = false;
-    refuse(name, info.error());
-    co_return;
+    bad_.push_back({std::move(name), std::move(info).error()});
+    co_return ok_result();
   }
-  needed_.insert(info->object.generation);
   unused_generation_ = std::max(unused_generation_, info->object.generation.value() + 1);
-  if (auto own = check_own(*info, name); !own) {
-    refuse(name, own.error());
-    co_return;
+  if (is_manifest_of(name, info->object.key)) {
+    manifests_.push_back({std::move(name), std::move(*info)});
+    co_return ok_result();
   }
-  co_await keep(std::move(*info), std::move(name));
+  bad_.push_back(
+      {std::move(name),
+       Error(Errc::kBadManifest, fmt::format("it is of object '{}', which another name belongs to",
+                                             info->object.key))});
+  co_return ok_result();
 }
 
-Result<void> DirectoryRecovery::check_own(const StripingInfo& info, const std::string& name) const {
-  const ObjectDescriptor& object = info.object;
-  if (!is_manifest_of(name, object.key)) {
-    return Error(Errc::kBadManifest,
-                 fmt::format("it is of object '{}', which another name belongs to", object.key));
+void DirectoryRecovery::sort_out() {
+  // A generation names one put, and its stripes: manifests that claim the same one cannot all be
+  // right, unless they are the same.
+  std::map<ObjectGeneration, std::vector<Manifest>> claims;
+  for (Manifest& manifest : manifests_) {
+    claims[manifest.info.object.generation].push_back(std::move(manifest));
   }
+  manifests_.clear();
+  for (auto& [generation, group] : claims) {
+    const bool same = std::ranges::all_of(
+        group, [&group](const Manifest& other) { return other.info == group.front().info; });
+    if (same) {
+      for (std::size_t i = 1; i < group.size(); ++i) obsolete_.push_back(group[i].name);
+      manifests_.push_back(std::move(group.front()));
+      continue;
+    }
+    for (Manifest& manifest : group) {
+      bad_.push_back({std::move(manifest.name),
+                      Error(Errc::kBadManifest,
+                            fmt::format("it says that generation {} is of object '{}', and another "
+                                        "manifest says something else",
+                                        generation.value(), manifest.info.object.key))});
+    }
+  }
+}
+
+void DirectoryRecovery::choose() {
+  // By generation, ascending: the last one of a key counts. There is another one only where an
+  // earlier start could not read it, the key was put again, and somebody mended it.
+  for (Manifest& manifest : manifests_) {
+    const std::string key = manifest.info.object.key;
+    const auto [at, first] = objects_.try_emplace(key);
+    if (!first) obsolete_.push_back(at->second.name);
+    at->second = std::move(manifest);
+  }
+  for (const auto& [key, manifest] : objects_) {
+    name_of_[key] = manifest.name;
+    names_.insert(manifest.name);
+  }
+}
+
+Task<Result<void>> DirectoryRecovery::set_bad_aside() {
+  if (bad_.empty()) co_return ok_result();
+  known_from_ = unused_generation_;
+  for (const Bad& bad : bad_) {
+    const std::string aside = bad_name(bad.name, unused_generation_);
+    auto renamed = co_await directories_[0]->rename(bad.name, aside);
+    if (!renamed) co_return renamed;
+    refuse(bad.name,
+           Error(bad.why.code(), fmt::format("{}; it is now {}", bad.why.detail(), aside)));
+  }
+  // Its name is about to be free for the next put of the key; it must not come back under it.
+  auto synced = co_await directories_[0]->sync();
+  co_return synced;
+}
+
+Task<Result<void>> DirectoryRecovery::remove_obsolete() {
+  if (obsolete_.empty()) co_return ok_result();
+  for (const std::string& name : obsolete_) co_await remove(0, name);
+  // A delete of the key must not bring it back.
+  auto synced = co_await directories_[0]->sync();
+  co_return synced;
+}
+
+Task<void> DirectoryRecovery::remove_debris() {
+  std::set<ObjectGeneration> needed;
+  for (const auto& [key, manifest] : objects_) needed.insert(manifest.info.object.generation);
+  for (std::size_t device = 0; device < directories_.size(); ++device) {
+    for (const auto& [name, bytes] : files_[device]) {
+      const auto generation = generation_of(name);
+      const bool unneeded =
+          generation && generation->value() >= known_from_ && !needed.contains(*generation);
+      if (unneeded || is_temporary(name)) co_await remove(device, name);
+    }
+  }
+}
+
+Result<void> DirectoryRecovery::check_stripes(const StripingInfo& info) const {
+  const ObjectDescriptor& object = info.object;
   for (std::uint32_t i = 0; i < object.chunks.size(); ++i) {
     const ObjectChunk& chunk = object.chunks[i];
     const StripePlace place = round_robin_place(i, object.stripe_size, devices());
@@ -154,40 +198,6 @@ Result<void> DirectoryRecovery::check_own(const StripingInfo& info, const std::s
                                                 expected[device], object.key));
   }
   return ok_result();
-}
-
-Task<void> DirectoryRecovery::keep(StripingInfo info, std::string name) {
-  const std::string key = info.object.key;
-  const auto other = objects_.find(key);
-  if (other == objects_.end()) {
-    name_of_[key] = std::move(name);
-    objects_.emplace(key, std::move(info));
-    co_return;
-  }
-  // Only where an earlier start could not read the one, and the key was put again.
-  std::string older = std::move(name);
-  ObjectGeneration obsolete = info.object.generation;
-  if (other->second.object.generation < obsolete) {
-    obsolete = other->second.object.generation;
-    std::swap(name_of_[key], older);
-    other->second = std::move(info);
-  }
-  needed_.erase(obsolete);
-  co_await remove(0, older);
-  // A delete of the key must not bring it back.
-  const auto synced = co_await directories_[0]->sync();
-  if (!synced) refuse(older, synced.error());
-  names_.erase(older);
-}
-
-Task<void> DirectoryRecovery::remove_debris() {
-  for (std::size_t device = 0; device < directories_.size(); ++device) {
-    for (const auto& [name, bytes] : files_[device]) {
-      const auto generation = generation_of(name);
-      const bool unneeded = generation && all_known_ && !needed_.contains(*generation);
-      if (unneeded || is_temporary(name)) co_await remove(device, name);
-    }
-  }
 }
 
 Task<void> DirectoryRecovery::remove(std::size_t device, std::string name) {

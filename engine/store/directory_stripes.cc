@@ -30,9 +30,14 @@ DirectoryStripes::DirectoryStripes(const DiskDirectories& directories, ObjectGen
 
 Task<Result<void>> DirectoryStripes::create() {
   for (std::size_t device = 0; device < used_; ++device) {
-    auto file = co_await directories_[device]->create(name_);
+    auto file = co_await directories_[device]->create_new(name_);
+    if (!file && file.error().code() == Errc::kRefused) {
+      // Somebody's stripes: neither ours to empty nor to remove.
+      co_await remove_first(device);
+      co_return Error(Errc::kStoreFailed, file.error().detail());
+    }
     if (!file) {
-      co_await remove();
+      co_await remove_first(device + 1);
       co_return std::move(file).error();
     }
     files_.push_back(std::move(*file));
@@ -73,9 +78,11 @@ Task<Result<void>> DirectoryStripes::sync() {
   co_return ok_result();
 }
 
-Task<void> DirectoryStripes::remove() {
+Task<void> DirectoryStripes::remove() { return remove_first(used_); }
+
+Task<void> DirectoryStripes::remove_first(std::size_t devices) {
   files_.clear();
-  for (std::size_t device = 0; device < used_; ++device) {
+  for (std::size_t device = 0; device < devices; ++device) {
     const auto removed = co_await directories_[device]->remove(name_);
     if (!removed && removed.error().code() != Errc::kNotFound) {
       log_limited("stripes are not removed", LogLevel::kWarning,

@@ -24,7 +24,8 @@ class DirectoryStripes final : public StripeSet {
   DirectoryStripes(const DiskDirectories& directories, ObjectGeneration generation,
                    std::uint64_t size, std::uint64_t stripe_size);
 
-  /// Makes the files, empty. After a failure those that were made are removed.
+  /// Makes the files, which must not be there yet. After a failure those that were made are
+  /// removed.
   Task<Result<void>> create();
 
   Task<Result<void>> write(std::uint32_t stripe, std::uint64_t offset,
@@ -36,6 +37,7 @@ class DirectoryStripes final : public StripeSet {
   std::string where(std::uint32_t stripe) const override;
 
  private:
+  Task<void> remove_first(std::size_t devices);
   StripePlace place(std::uint32_t stripe) const noexcept {
     return round_robin_place(stripe, stripe_size_, static_cast<std::uint32_t>(directories_.size()));
   }

@@ -50,6 +50,7 @@ class MemoryStripes final : public StripeSet {
 
 Task<Result<Recovered>> MemoryMedium::recover() {
   Recovered nothing;
+  nothing.ends_with_process = true;
   // The top bits stay free for what is counted up from here.
   nothing.unused_generation = (mix64(boot_.value()) >> 2) | 1;
   co_return nothing;

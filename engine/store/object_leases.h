@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -19,8 +20,9 @@ namespace corail::detail {
 struct StoredObject {
   std::shared_ptr<const StripingInfo> info;
   std::shared_ptr<StripeSet> stripes;
-  bool current = true;      // the key's manifest is this one's
-  std::uint32_t users = 0;  // leases, and reads that run
+  std::optional<Error> lost{};  // why it cannot be read, of one that was found so
+  bool current = true;          // the key's manifest is this one's
+  std::uint32_t users = 0;      // leases, and reads that run
 };
 
 /// Who was promised which generation until when, one timer each. Owned by the store, executor only.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,12 +63,17 @@ class StripeSet {
 struct RecoveredObject {
   StripingInfo info;
   std::shared_ptr<StripeSet> stripes;
+  /// Why it cannot be read. It is there all the same: the key has this generation until it is put
+  /// again or deleted, and does not come back by itself afterwards.
+  std::optional<Error> lost;
 };
 struct Recovered {
   std::vector<RecoveredObject> objects;  // each key once
   std::uint64_t unused_generation = 1;   // this and later ones were never used
   std::size_t removed_files = 0;
-  std::vector<Error> refused;
+  std::vector<Error> refused;  // lost ones, too
+  /// Whether objects end with the process, so that generations of earlier ones are gone.
+  bool ends_with_process = false;
 };
 
 /// Where a store keeps its objects: memory, or directories. Owned and used by one ObjectStore, on

@@ -70,7 +70,8 @@ class ObjectStore {
   Task<Result<ObjectGeneration>> erase(std::string key,
                                        std::optional<ObjectGeneration> if_generation);
 
-  /// The key's present generation, or kNotFound.
+  /// The key's present generation, or kNotFound. kStripeLost, kBadManifest: a start found that it
+  /// cannot be read; the key may be put again, or deleted.
   Result<std::shared_ptr<const StripingInfo>> lookup(std::string_view key) const;
   /// The keys with this prefix that are greater than `after` (empty: from the first on), in order,
   /// at most `most`.
@@ -78,7 +79,8 @@ class ObjectStore {
                                   std::size_t most) const;
 
   /// Keeps the key's present generation readable for `ttl` (0: the default; capped).
-  /// kGenerationChanged: it is not `if_generation`. kNotFound, kQuotaExceeded.
+  /// kGenerationChanged: it is not `if_generation`. kStripeLost: that one was in the memory of an
+  /// earlier process. kQuotaExceeded, and as lookup().
   Result<ObjectLease> lease(std::string_view key, std::optional<ObjectGeneration> if_generation,
                             Duration ttl);
   /// From now on, and no less than it was; returns how long. kLeaseExpired: it lapsed and stays so

@@ -66,6 +66,12 @@ Task<Result<ObjectGeneration>> ObjectStoreState::next_generation() {
     const Turn turn(*this);
     if (next_generation_ >= reserved_generation_) {
       const std::uint64_t bound = next_generation_ + kGenerationBatch;
+      if (bound > kMaxObjectGeneration) {
+        co_return Error(Errc::kStoreFailed,
+                        fmt::format("generation {} is one of the last ones; check who wrote the "
+                                    "store's records",
+                                    next_generation_));
+      }
       auto reserved = co_await medium_->reserve_generations(bound);
       if (!reserved) co_return std::move(reserved).error();
       reserved_generation_ = bound;

@@ -31,7 +31,8 @@ Task<Result<RecoveryReport>> ObjectStoreState::start() {
   auto recovered = co_await medium_->recover();
   if (!recovered) co_return std::move(recovered).error();
   RecoveryReport report;
-  report.objects = recovered->objects.size();
+  report.objects = static_cast<std::size_t>(std::ranges::count_if(
+      recovered->objects, [](const RecoveredObject& object) { return !object.lost; }));
   report.removed_files = recovered->removed_files;
   report.refused = std::move(recovered->refused);
   for (RecoveredObject& found : recovered->objects) {
@@ -39,10 +40,12 @@ Task<Result<RecoveryReport>> ObjectStoreState::start() {
     auto object = std::make_shared<StoredObject>();
     object->info = std::make_shared<const StripingInfo>(std::move(found.info));
     object->stripes = std::move(found.stripes);
+    object->lost = std::move(found.lost);
     entries_[object->info->object.key].live = std::move(object);
   }
   next_generation_ = recovered->unused_generation;
   reserved_generation_ = next_generation_;
+  first_generation_ = recovered->ends_with_process ? next_generation_ : 1;
   closed_ = false;
   co_return report;
 }
@@ -67,8 +70,13 @@ Result<void> ObjectStoreState::check_open() const {
 Result<std::shared_ptr<StoredObject>> ObjectStoreState::find(std::string_view key) const {
   if (auto open = check_open(); !open) return open.error();
   const auto found = entries_.find(key);
-  if (found != entries_.end() && found->second.live) return found->second.live;
-  return missing(key);
+  if (found == entries_.end() || !found->second.live) return missing(key);
+  if (found->second.live->lost) return *found->second.live->lost;
+  return found->second.live;
+}
+
+bool ObjectStoreState::is_readable(const Entry& entry) {
+  return entry.live != nullptr && !entry.live->lost;
 }
 
 Error ObjectStoreState::missing(std::string_view key) {
@@ -88,13 +96,24 @@ Result<void> ObjectStoreState::check_generation(std::string_view key,
                            present.value(), expected->value()));
 }
 
+Result<void> ObjectStoreState::check_life(std::string_view key,
+                                          std::optional<ObjectGeneration> generation) const {
+  if (!generation || first_generation_ == 1) return ok_result();
+  const std::uint64_t number = generation->value();
+  if (number >= first_generation_ && number < next_generation_) return ok_result();
+  return Error(Errc::kStripeLost,
+               fmt::format("generation {} of object '{}' was in the memory of an earlier process; "
+                           "put it again",
+                           number, key));
+}
+
 std::vector<ObjectSummary> ObjectStoreState::list(std::string_view prefix, std::string_view after,
                                                   std::size_t most) const {
   std::vector<ObjectSummary> found;
   auto at = after < prefix ? entries_.lower_bound(prefix) : entries_.upper_bound(after);
   for (; at != entries_.end() && found.size() < most; ++at) {
     if (!at->first.starts_with(prefix)) break;
-    if (!at->second.live) continue;
+    if (!is_readable(at->second)) continue;
     const ObjectDescriptor& object = at->second.live->info->object;
     found.push_back({object.key, object.size, object.generation});
   }
@@ -104,6 +123,7 @@ std::vector<ObjectSummary> ObjectStoreState::list(std::string_view prefix, std::
 Result<ObjectLease> ObjectStoreState::lease(std::string_view key,
                                             std::optional<ObjectGeneration> if_generation,
                                             Duration ttl) {
+  if (auto known = check_life(key, if_generation); !known) return std::move(known).error();
   auto object = find(key);
   if (!object) return std::move(object).error();
   if (auto same = check_generation(key, if_generation); !same) return same.error();
@@ -143,8 +163,8 @@ void ObjectStoreState::remove_later(std::shared_ptr<StripeSet> stripes) {
 
 ObjectStoreStats ObjectStoreState::stats() const {
   ObjectStoreStats stats;
-  stats.objects = static_cast<std::size_t>(std::ranges::count_if(
-      entries_, [](const auto& entry) { return entry.second.live != nullptr; }));
+  stats.objects = static_cast<std::size_t>(
+      std::ranges::count_if(entries_, [](const auto& entry) { return is_readable(entry.second); }));
   stats.open_puts = puts_.size();
   stats.leases = leases_.size();
   stats.lapsed_leases = leases_.lapsed();

@@ -81,12 +81,16 @@ class ObjectStoreState {
   /// Manifests and generations change one after the other.
   class Turn;
 
+  static bool is_readable(const Entry& entry);
   static Error missing(std::string_view key);
   Result<void> check_open() const;
   Result<Put> find_put(ObjectGeneration generation) const;
   /// Whether the key's generation is the one that was asked for, if any was.
   Result<void> check_generation(std::string_view key,
                                 std::optional<ObjectGeneration> expected) const;
+  /// Whether the generation may be one of this store's: kStripeLost where objects end with the
+  /// process, and it is of an earlier one.
+  Result<void> check_life(std::string_view key, std::optional<ObjectGeneration> generation) const;
   /// Whether one more put, of this key, may begin.
   Result<void> check_room(const std::string& key) const;
   Task<Result<ObjectGeneration>> next_generation();
@@ -108,6 +112,7 @@ class ObjectStoreState {
   ObjectLeases leases_;
   Entries entries_;
   std::unordered_map<ObjectGeneration, Put> puts_;
+  std::uint64_t first_generation_ = 1;  // of which there may still be anything
   std::uint64_t next_generation_ = 1;
   std::uint64_t reserved_generation_ = 1;  // this one and later ones are not reserved
   std::size_t superseded_ = 0;

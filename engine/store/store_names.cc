@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kTemporary = ".tmp";
 constexpr std::string_view kManifest = ".manifest";
 constexpr std::string_view kStripes = ".stripes";
+constexpr std::string_view kBad = ".bad";
 constexpr std::size_t kHexDigits = 16;
 
 std::string hex(std::uint64_t number) { return fmt::format("{:016x}", number); }
@@ -39,7 +40,7 @@ std::string temporary_name(std::string_view name) { return fmt::format("{}{}", n
 bool is_temporary(std::string_view name) {
   if (!name.ends_with(kTemporary)) return false;
   name.remove_suffix(kTemporary.size());
-  return name == kHeadName || is_manifest(name);
+  return name == kHeadName || name == kUnfinishedName || is_manifest(name);
 }
 
 std::string manifest_name(std::string_view key, std::uint32_t number) {
@@ -54,6 +55,21 @@ bool is_manifest(std::string_view name) {
 
 bool is_manifest_of(std::string_view name, std::string_view key) {
   return is_manifest(name) && name.starts_with(hex(xxh3_64(key)));
+}
+
+std::string bad_name(std::string_view manifest, std::uint64_t bound) {
+  return fmt::format("{}-{}{}", manifest, hex(bound), kBad);
+}
+
+std::optional<std::uint64_t> bound_of_bad(std::string_view name) {
+  if (!name.ends_with(kBad)) return std::nullopt;
+  name.remove_suffix(kBad.size());
+  if (name.size() < kHexDigits + 1 || name[name.size() - kHexDigits - 1] != '-') {
+    return std::nullopt;
+  }
+  const std::string_view digits = name.substr(name.size() - kHexDigits);
+  name.remove_suffix(kHexDigits + 1);
+  return is_manifest(name) ? number_of(digits) : std::nullopt;
 }
 
 std::string stripes_name(ObjectGeneration generation) {

@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <asio/post.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
 #include <utility>
 
 #include "test/disk/simulated_folder.h"
@@ -16,7 +19,7 @@ class SimulatedDiskFile final : public DiskFile {
       : disk_(disk), name_(std::move(name)), file_(std::move(file)) {}
 
   Task<Result<void>> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
-    const SimulatedDisk::Fate fate = disk_.next_call("write " + name_);
+    const SimulatedDisk::Fate fate = co_await disk_.next_call("write " + name_);
     const std::uint64_t end = offset + bytes.size();
     const std::uint64_t now = file_->content.size();
     const std::uint64_t room = disk_.capacity_ - std::min(disk_.used(), disk_.capacity_);
@@ -30,7 +33,7 @@ class SimulatedDiskFile final : public DiskFile {
   }
 
   Task<Result<void>> read(std::uint64_t offset, std::span<std::byte> into) override {
-    const SimulatedDisk::Fate fate = disk_.next_call("read " + name_);
+    const SimulatedDisk::Fate fate = co_await disk_.next_call("read " + name_);
     if (fate.error) co_return *fate.error;
     if (offset + into.size() > file_->content.size()) {
       co_return Error(Errc::kByteCountMismatch, "the file ends early: read " + name_);
@@ -41,7 +44,7 @@ class SimulatedDiskFile final : public DiskFile {
   }
 
   Task<Result<void>> sync() override {
-    const SimulatedDisk::Fate fate = disk_.next_call("fsync " + name_);
+    const SimulatedDisk::Fate fate = co_await disk_.next_call("fsync " + name_);
     if (fate.takes_effect) file_->sync();
     // The page cache calls the pages clean although they never reached the disk.
     if (fate.error && !fate.takes_effect) file_->forget_pending();
@@ -62,21 +65,24 @@ class SimulatedDirectory final : public DiskDirectory {
       : disk_(disk), path_(std::move(path)), folder_(std::move(folder)) {}
 
   Task<Result<std::shared_ptr<DiskFile>>> create(std::string name) override {
-    const SimulatedDisk::Fate fate = next_call("create", name);
-    const auto file = std::make_shared<simulated::SimulatedFile>();
-    if (fate.takes_effect) folder_->put(name, file);
+    const SimulatedDisk::Fate fate = co_await next_call("create", name);
+    co_return make(name, fate);
+  }
+  Task<Result<std::shared_ptr<DiskFile>>> create_new(std::string name) override {
+    const SimulatedDisk::Fate fate = co_await next_call("create", name);
+    if (!folder_->names.contains(name)) co_return make(name, fate);
     if (fate.error) co_return *fate.error;
-    co_return handle(name, file);
+    co_return Error(Errc::kRefused, fmt::format("there is a file {}/{} already", path_, name));
   }
   Task<Result<std::shared_ptr<DiskFile>>> open(std::string name) override {
-    const SimulatedDisk::Fate fate = next_call("open", name);
+    const SimulatedDisk::Fate fate = co_await next_call("open", name);
     if (fate.error) co_return *fate.error;
     const auto found = folder_->names.find(name);
     if (found == folder_->names.end()) co_return missing(name);
     co_return handle(name, found->second);
   }
   Task<Result<void>> rename(std::string from, std::string to) override {
-    const SimulatedDisk::Fate fate = next_call("rename", from + " to " + to);
+    const SimulatedDisk::Fate fate = co_await next_call("rename", from + " to " + to);
     const auto found = folder_->names.find(from);
     if (found == folder_->names.end()) co_return fate.error ? *fate.error : missing(from);
     if (fate.takes_effect) folder_->rename(from, to);
@@ -84,20 +90,20 @@ class SimulatedDirectory final : public DiskDirectory {
     co_return ok_result();
   }
   Task<Result<void>> remove(std::string name) override {
-    const SimulatedDisk::Fate fate = next_call("unlink", name);
+    const SimulatedDisk::Fate fate = co_await next_call("unlink", name);
     if (!folder_->names.contains(name)) co_return fate.error ? *fate.error : missing(name);
     if (fate.takes_effect) folder_->remove(name);
     if (fate.error) co_return *fate.error;
     co_return ok_result();
   }
   Task<Result<void>> sync() override {
-    const SimulatedDisk::Fate fate = next_call("fsync", ".");
+    const SimulatedDisk::Fate fate = co_await next_call("fsync", ".");
     if (fate.takes_effect) folder_->sync();
     if (fate.error) co_return *fate.error;
     co_return ok_result();
   }
   Task<Result<std::vector<DirectoryEntry>>> list() override {
-    const SimulatedDisk::Fate fate = next_call("list", ".");
+    const SimulatedDisk::Fate fate = co_await next_call("list", ".");
     if (fate.error) co_return *fate.error;
     std::vector<DirectoryEntry> entries;
     for (const auto& [name, file] : folder_->names) entries.push_back({name, file->content.size()});
@@ -106,8 +112,14 @@ class SimulatedDirectory final : public DiskDirectory {
   std::string path() const override { return path_; }
 
  private:
-  SimulatedDisk::Fate next_call(std::string_view call, const std::string& name) {
+  Task<SimulatedDisk::Fate> next_call(std::string_view call, const std::string& name) {
     return disk_.next_call(fmt::format("{} {}/{}", call, path_, name));
+  }
+  Result<std::shared_ptr<DiskFile>> make(const std::string& name, const SimulatedDisk::Fate& fate) {
+    const auto file = std::make_shared<simulated::SimulatedFile>();
+    if (fate.takes_effect) folder_->put(name, file);
+    if (fate.error) return *fate.error;
+    return handle(name, file);
   }
   std::shared_ptr<DiskFile> handle(const std::string& name,
                                    std::shared_ptr<simulated::SimulatedFile> file) {
@@ -128,7 +140,24 @@ std::unique_ptr<DiskDirectory> SimulatedDisk::directory(const std::string& path)
   return std::make_unique<SimulatedDirectory>(*this, path, folder);
 }
 
-SimulatedDisk::Fate SimulatedDisk::next_call(const std::string& what) {
+Task<SimulatedDisk::Fate> SimulatedDisk::next_call(std::string what) {
+  const auto executor = co_await asio::this_coro::executor;
+  const std::uint64_t turns = most_turns_ == 0 ? 0 : random_.below(most_turns_ + 1);
+  for (std::uint64_t i = 0; i < turns; ++i) co_await asio::post(executor, asio::use_awaitable);
+  while (held_part_ && what.find(*held_part_) != std::string::npos) {
+    const auto event = std::make_shared<Event>(executor);
+    waiting_.push_back(event);
+    co_await event->wait();
+  }
+  co_return decide(what);
+}
+
+void SimulatedDisk::let_go() {
+  held_part_.reset();
+  for (const auto& event : std::exchange(waiting_, {})) event->notify();
+}
+
+SimulatedDisk::Fate SimulatedDisk::decide(const std::string& what) {
   ++calls_;
   const Error off(Errc::kStoreFailed, "the machine has crashed: " + what);
   if (crashed_) return {false, off};
@@ -142,7 +171,9 @@ SimulatedDisk::Fate SimulatedDisk::next_call(const std::string& what) {
 }
 
 void SimulatedDisk::restart(CrashLoss loss) {
-  for (auto& [path, folder] : folders_) folder->crash(loss, random_);
+  if (loss != CrashLoss::kProcessOnly) {
+    for (auto& [path, folder] : folders_) folder->crash(loss, random_);
+  }
   crashed_ = false;
   crash_at_ = 0;
 }

@@ -139,6 +139,25 @@ BOOST_AUTO_TEST_CASE(on_directories_there_is_nothing_to_pin) {
   BOOST_TEST((code_of(machine.store().pin(*leased, kSize, 1)) == Errc::kInvalidArgument));
 }
 
+// What was in memory dies with the process, and no later put may be taken for it.
+BOOST_FIXTURE_TEST_CASE(a_generation_of_an_earlier_life_is_lost, MemoryStore) {
+  const auto before = put("k", 1, kSize);
+  BOOST_REQUIRE(before.ok());
+  BOOST_REQUIRE(start(medium(executor())).ok());
+  const auto ask = [&](ObjectGeneration generation) {
+    return code_of(store().lease("k", generation, Duration(0)));
+  };
+  BOOST_TEST((ask(*before) == Errc::kStripeLost));
+  BOOST_TEST((code_of(lease("k")) == Errc::kNotFound));
+  const auto after = put("k", 2, kSize);
+  BOOST_TEST((*after != *before));
+  BOOST_TEST((ask(*before) == Errc::kStripeLost));
+  BOOST_TEST((ask(*after) == Errc::kUnset));
+  const auto newer = put("k", 3, kSize);
+  BOOST_TEST((ask(*after) == Errc::kGenerationChanged));
+  BOOST_TEST(newer->value() < kMaxObjectGeneration / 2 + kMaxObjectGeneration % 2);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

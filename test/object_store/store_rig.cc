@@ -38,6 +38,11 @@ void StoreRig::settle() {
   context_.run();  // timers are the clock's, and no work of the context
 }
 
+void StoreRig::settle_but_held() {
+  context_.restart();
+  context_.poll();
+}
+
 void StoreRig::advance(Duration by) {
   settle();
   clock_.advance(by);

@@ -49,8 +49,20 @@ class StoreRig {
     }
     return std::move(*outcome);
   }
+  /// Begins a task that is to run among others; its outcome is there once it has ended.
+  template <typename T>
+  std::shared_ptr<std::optional<T>> begin(Task<T> task) {
+    const auto outcome = std::make_shared<std::optional<T>>();
+    asio::co_spawn(context_, std::move(task), [outcome](std::exception_ptr failed, T value) {
+      if (failed) std::rethrow_exception(failed);
+      outcome->emplace(std::move(value));
+    });
+    return outcome;
+  }
   /// Lets what is ready run.
   void settle();
+  /// The same while something is held that settle() would wait for.
+  void settle_but_held();
   void advance(Duration by);
 
   /// Begins, writes content_of(seed, size) and commits. The generation, or the first error; the put
