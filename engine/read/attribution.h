@@ -32,7 +32,9 @@ struct RailCapacity {
 struct ReadSurroundings {
   std::span<const RailCapacity> rails;  // by index in the report's rails; may be shorter
   double memory = 0;                    // bytes a second that this host can land; 0: not known
-  Duration disk{};                      // how long the busiest device of any owner was busy for it
+  /// How long the busiest device of any owner was busy for it, where somebody knows; what owners
+  /// tell of slices that they write is in the report.
+  Duration disk{};
 };
 
 /// Who held the read back, and the evidence in one sentence for a person.

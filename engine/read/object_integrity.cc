@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/base/checksum.h"
 #include "engine/object/stripe_checksum.h"
@@ -82,30 +85,30 @@ bool ObjectIntegrity::is_right(std::uint32_t stripe, const StripeVerifier& total
 std::string ObjectIntegrity::blame(std::uint32_t stripe, std::span<StripeVerifier* const> verifiers,
                                    std::span<const std::string> rails) const {
   const auto* granules = granules_of(plan_->stripes()[stripe]);
-  std::vector<bool> had_part(verifiers.size());
-  std::string culprit;
+  std::vector<bool> suspect(verifiers.size());
+  std::optional<std::uint32_t> culprit;
   // Rare: the whole plan is walked, and the stripe is hashed once more.
   plan_->for_each_segment(
       0, plan_->total_bytes(),
       [&](std::uint32_t of, std::uint32_t granule, std::uint64_t linear, std::uint32_t bytes) {
-        if (of != stripe) return;
+        if (of != stripe || culprit) return;
         const bool wrong = granules != nullptr && verifiers.front()->term(granule, linear, bytes) !=
                                                       granule_term((*granules)[granule], granule);
+        if (wrong) {
+          culprit = granule;
+          suspect.assign(verifiers.size(), false);
+        }
+        // Nobody is named who had no part of what is wrong.
         for (std::size_t i = 0; i < verifiers.size(); ++i) {
-          if (!verifiers[i]->has_hashed(stripe, granule)) continue;
-          had_part[i] = true;
-          if (!wrong || !culprit.empty()) continue;
-          culprit = fmt::format("granule {} of it over rail {}", granule, rails[i]);
+          if (verifiers[i]->had_part(stripe, granule, linear, bytes)) suspect[i] = true;
         }
       });
-  if (!culprit.empty()) return culprit;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < rails.size(); ++i) {
-    if (had_part[i]) names.push_back(rails[i]);
+    if (suspect[i]) names.push_back(rails[i]);
   }
-  // Each of its granules came over several.
-  if (names.empty()) names.assign(rails.begin(), rails.end());
-  return fmt::format("over rail{} {}", names.size() == 1 ? "" : "s", fmt::join(names, ", "));
+  return fmt::format("{}over rail{} {}", culprit ? fmt::format("granule {} of it ", *culprit) : "",
+                     names.size() == 1 ? "" : "s", fmt::join(names, ", "));
 }
 
 Result<void> ObjectIntegrity::join(std::span<LandingVerifier* const> verifiers,

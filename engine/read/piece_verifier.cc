@@ -107,6 +107,12 @@ void PieceVerifier<Plan>::move_to(std::vector<Fragment>& all) {
 }
 
 template <typename Plan>
+void PieceVerifier<Plan>::hand_over(std::vector<Fragment>& all) {
+  move_to(handed_over_);
+  all.insert(all.end(), handed_over_.begin(), handed_over_.end());
+}
+
+template <typename Plan>
 void PieceVerifier<Plan>::hash_fragments(std::vector<Fragment> fragments) {
   std::sort(fragments.begin(), fragments.end(),
             [](const Fragment& a, const Fragment& b) { return a.from < b.from; });
@@ -127,10 +133,10 @@ void PieceVerifier<Plan>::hash_fragments(std::vector<Fragment> fragments) {
 template <typename Plan>
 void PieceVerifier<Plan>::take_over(std::span<PieceVerifier* const> others) {
   std::vector<Fragment> fragments;
-  move_to(fragments);
+  hand_over(fragments);
   for (PieceVerifier* other : others) {
     if (other == this) continue;
-    other->move_to(fragments);
+    other->hand_over(fragments);
     for (std::size_t unit = 0; unit < sums_.size(); ++unit) {
       sums_[unit] += other->sums_[unit];
       counts_[unit] += other->counts_[unit];
@@ -140,9 +146,13 @@ void PieceVerifier<Plan>::take_over(std::span<PieceVerifier* const> others) {
 }
 
 template <typename Plan>
-bool PieceVerifier<Plan>::has_hashed(std::uint32_t unit, std::uint32_t piece) const noexcept {
+bool PieceVerifier<Plan>::had_part(std::uint32_t unit, std::uint32_t piece, std::uint64_t linear,
+                                   std::uint32_t bytes) const noexcept {
   const std::uint64_t number = PiecesOf<Plan>::bit(*plan_, unit, piece);
-  return (hashed_[number / 64] >> (number % 64) & 1) != 0;
+  if ((hashed_[number / 64] >> (number % 64) & 1) != 0) return true;
+  return std::ranges::any_of(handed_over_, [linear, bytes](const Fragment& of) {
+    return of.from < linear + bytes && of.to > linear;
+  });
 }
 
 template class PieceVerifier<BlockPlan>;

@@ -40,9 +40,9 @@ class PieceVerifier final : public LandingVerifier {
   std::uint32_t count(std::uint32_t unit) const noexcept { return counts_[unit]; }
   /// The term of a piece, hashed now.
   std::uint64_t term(std::uint32_t piece, std::uint64_t linear, std::uint32_t bytes);
-  /// Whether this verifier itself has hashed the piece: it came through this rail, in one
-  /// slice or several.
-  bool has_hashed(std::uint32_t unit, std::uint32_t piece) const noexcept;
+  /// Whether any of the piece, which begins at `linear`, came through this verifier's own rail.
+  bool had_part(std::uint32_t unit, std::uint32_t piece, std::uint64_t linear,
+                std::uint32_t bytes) const noexcept;
 
  private:
   /// Landed bytes of the linear space that are not hashed yet.
@@ -55,6 +55,7 @@ class PieceVerifier final : public LandingVerifier {
   void trim_fragments(std::uint64_t from, std::uint64_t to);
   void hash_fragments(std::vector<Fragment> fragments);
   void move_to(std::vector<Fragment>& all);
+  void hand_over(std::vector<Fragment>& all);
 
   const std::shared_ptr<const Plan> plan_;
   const std::vector<std::byte*> chunk_bases_;
@@ -67,6 +68,7 @@ class PieceVerifier final : public LandingVerifier {
   std::map<std::uint64_t, std::uint64_t> open_;
   /// Ends of pieces whose beginning is in another slice. At most one per slice.
   std::vector<Fragment> ends_;
+  std::vector<Fragment> handed_over_;  // at the join: what this rail had of pieces that were cut
 };
 
 }  // namespace corail

@@ -1,11 +1,7 @@
 #include "engine/read/rail_share.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <utility>
-
-#include "engine/base/check.h"
 
 namespace corail {
 
@@ -25,12 +21,6 @@ RailShare::RailShare(SharedRead& read, OwnerPart& part, Rail& rail, bool on_tria
   in_flight_.reserve(rail.capabilities().max_slices);
 }
 
-namespace {
-
-bool is_path_fault(const Error& error) { return error.error_class() == ErrorClass::kTransport; }
-
-}  // namespace
-
 Task<Result<void>> RailShare::run() {
   auto attached = rail_.attach(*this);
   if (attached) {
@@ -44,13 +34,14 @@ Task<Result<void>> RailShare::run() {
 
 Task<void> RailShare::pull() {
   running_ = true;
+  began_ = clock_.now();
   if (read_.pushed) co_await open_to_owner();
   while (!done() && !stuck_) {
     co_await changed_.wait();
     if (giving_up() && !in_flight_.empty()) co_await make_quiescent();
   }
   running_ = false;
-  submit_time_ = rail_.submit_time(*this);
+  book_times();
   if (stuck_) {
     // The right to write stays with the memory, which nobody gets any more.
     rail_.abandon(*this);
@@ -58,6 +49,14 @@ Task<void> RailShare::pull() {
   }
   if (read_.pushed) co_await rail_.revoke(*this);
   rail_.detach(*this);
+}
+
+void RailShare::book_times() {
+  const TimePoint now = clock_.now();
+  times_.post = rail_.submit_time(*this);
+  times_.wait = now - began_;
+  times_.queue = first_posted_.value_or(now) - began_;
+  if (gave_up_) times_.cancel = now - *gave_up_;
 }
 
 Result<void> RailShare::conclude() {
@@ -88,7 +87,9 @@ bool RailShare::give_back() {
 }
 
 void RailShare::stop_requested() {
-  if (running_) changed_.notify();
+  if (!running_) return;
+  if (!gave_up_) gave_up_ = clock_.now();
+  changed_.notify();
 }
 
 void RailShare::look_again() {
@@ -197,99 +198,10 @@ void RailShare::started(const Slice& slice, std::uint32_t reposts) {
   progress.tag = slice.tag;
   progress.length = slice.length;
   progress.reposts = reposts;
+  progress.posted = clock_.now();
+  if (!first_posted_) first_posted_ = progress.posted;
   in_flight_.push_back(progress);
   ++reads_posted_;
-}
-
-RailShare::Progress RailShare::ended(const Slice& slice) noexcept {
-  const auto found = std::find_if(in_flight_.begin(), in_flight_.end(),
-                                  [&](const Progress& entry) { return entry.tag == slice.tag; });
-  CORAIL_CHECK(found != in_flight_.end(), "a slice has one outcome");
-  const Progress progress = *found;
-  *found = in_flight_.back();
-  in_flight_.pop_back();
-  return progress;
-}
-
-void RailShare::fail(Error error) noexcept {
-  const bool path = is_path_fault(error);
-  if (path) ++errors_;
-  // What others cannot make good for outweighs what they can.
-  const bool outweighs = failure_ && gives_back_ && !path && is_path_fault(*failure_);
-  if (!failure_ || outweighs) failure_ = std::move(error).at(Stage::kWait);
-}
-
-void RailShare::hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept {
-  if (!verifier_ || read_.stopped.load(std::memory_order_acquire)) return;
-  // Where what has landed is kept, also of a share that fails.
-  if (failure_ && !gives_back_) return;
-  // What our own code costs passes on the machine's clock, also where time is virtual.
-  const TimePoint begin = machine_now();
-  verifier_->landed(slice.tag + from, slice.tag + to);
-  verify_time_ += machine_now() - begin;
-}
-
-void RailShare::on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept {
-  const auto found = std::find_if(in_flight_.begin(), in_flight_.end(),
-                                  [&](const Progress& entry) { return entry.tag == slice.tag; });
-  CORAIL_CHECK(found != in_flight_.end() && found->landed == from, "a slice lands in order");
-  found->landed = to;
-  hash(slice, from, to);
-}
-
-bool RailShare::post_again(const Slice& slice, std::uint32_t reposts) noexcept {
-  if (!rail_.usable()) {
-    // Posted again it would be flushed again, for ever.
-    fail(Error(Errc::kConnectionLost,
-               "the rail went down while slices were posted on it: " + rail_.status().why));
-    return false;
-  }
-  if (reposts >= kMaxRepostsPerSlice) {
-    fail(Error(Errc::kRailFailed,
-               fmt::format("a slice of {} bytes was flushed {} times although nobody here gave it "
-                           "up; check the rail's device and the holder",
-                           slice.length, reposts + 1)));
-    return false;
-  }
-  // Not a failure: whoever fenced did it for a read of his own. Its bytes count when they land
-  // again.
-  if (verifier_) verifier_->restart(slice.tag, slice.tag + slice.length);
-  Flushed again;
-  again.slice = slice;
-  again.reposts = reposts;
-  flushed_.push_back(again);
-  return true;
-}
-
-void RailShare::landed(const Slice& slice) noexcept {
-  landed_bytes_ += slice.length;
-  part_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
-  if (read_.may_give_back && part_.all_landed()) part_.wake();
-}
-
-void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
-  const Progress progress = ended(slice);
-  const bool reports = rail_.capabilities().reports_landing;
-  bool settled = false;
-  if (outcome.ok() && reports && progress.landed != slice.length) {
-    // A device that says it is done although it is not (I3). Hashing would find it as well, but not
-    // every read is hashed.
-    fail(Error(
-        Errc::kByteCountMismatch,
-        fmt::format("a slice of {} bytes ended well after {} of them; check the rail's device",
-                    slice.length, progress.landed)));
-  } else if (outcome.ok()) {
-    if (!reports) hash(slice, 0, slice.length);
-    landed(slice);
-    settled = true;
-  } else if (outcome.error().code() != Errc::kFlushed) {
-    fail(std::move(outcome).error());
-  } else if (!giving_up()) {
-    // Else by our own fence, or by one that came first.
-    settled = post_again(slice, progress.reposts);
-  }
-  if (!settled) unlanded_.push_back({slice.tag, slice.length});
-  if (in_flight_.empty() || failure_) changed_.notify();
 }
 
 }  // namespace corail

@@ -14,6 +14,7 @@
 #include "engine/exec/task.h"
 #include "engine/rail/rail.h"
 #include "engine/read/read_integrity.h"
+#include "engine/read/read_report.h"
 #include "engine/read/returned_cuts.h"
 #include "engine/read/shared_read.h"
 
@@ -71,16 +72,17 @@ class RailShare final : public SliceSource {
   std::uint64_t landed_bytes() const noexcept { return landed_bytes_; }
   std::uint64_t reads_posted() const noexcept { return reads_posted_; }
   std::uint64_t errors() const noexcept { return errors_; }
-  Duration submit_time() const noexcept { return submit_time_; }
-  Duration verify_time() const noexcept { return verify_time_; }
+  /// Once run() has returned.
+  const RailTimes& times() const noexcept { return times_; }
   LandingVerifier* verifier() noexcept { return verifier_.get(); }
-  Rail& rail() noexcept { return rail_; }
+  Rail& rail() const noexcept { return rail_; }
   const OwnerPart& part() const noexcept { return part_; }
 
   std::optional<Slice> next(std::uint64_t max_bytes) noexcept override;
   bool has_more() const noexcept override;
   ReadContext context() const noexcept override { return read_.context; }
   void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override;
+  void on_receipt(const Slice& slice, const PushReceipt& receipt) noexcept override;
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override;
   void on_rail_failed(const Error& why) noexcept override;
 
@@ -91,6 +93,7 @@ class RailShare final : public SliceSource {
     std::uint64_t length = 0;
     std::uint64_t landed = 0;   // as the transport has reported it
     std::uint32_t reposts = 0;  // how often it was posted again
+    TimePoint posted{};
   };
   /// Flushed by somebody else's fence: to be posted again.
   struct Flushed {
@@ -98,10 +101,14 @@ class RailShare final : public SliceSource {
     std::uint32_t reposts = 0;
   };
 
+  static bool is_path_fault(const Error& error) noexcept {
+    return error.error_class() == ErrorClass::kTransport;
+  }
   bool giving_up() const noexcept;
   bool has_fair_part() const noexcept;
   bool done() const noexcept;
   Task<void> pull();
+  void book_times();
   Result<void> conclude();
   bool give_back();
   bool waits_for_grant() const noexcept { return read_.pushed && !granted_; }
@@ -140,8 +147,10 @@ class RailShare final : public SliceSource {
   std::uint64_t retried_bytes_ = 0;
   bool running_ = false;
   bool granted_ = false;  // the owner may write: its slices may be posted
-  Duration submit_time_{};
-  Duration verify_time_{};
+  TimePoint began_{};
+  std::optional<TimePoint> first_posted_;
+  std::optional<TimePoint> gave_up_;
+  RailTimes times_;
 };
 
 }  // namespace corail

@@ -29,6 +29,18 @@ struct StageTimes {
   }
 };
 
+/// Where the time of one read went on one rail.
+struct RailTimes {
+  Duration post{};    // cutting slices and queuing their requests, machine time
+  Duration queue{};   // from the read's begin on the rail until its first slice was posted
+  Duration wait{};    // from the read's begin on the rail until every slice had ended
+  Duration slices{};  // summed over its slices: from posted until ended
+  Duration verify{};  // hashing on the receiving thread, machine time
+  Duration disk{};    // summed over its pushed slices: until the owner had them in memory
+  Duration send{};    // likewise: from then until the owner's transport had sent them
+  Duration cancel{};  // from hearing that the read gives up until its slices had ended
+};
+
 struct RailReport {
   std::string name;
   std::uint64_t bytes = 0;   // landed through this rail
@@ -37,6 +49,10 @@ struct RailReport {
   /// Why it was skipped, being down or without the holder's keys when the read began, or did not
   /// see its end; empty: it took part.
   std::string down{};
+  std::uint64_t retries = 0;  // slices that it took over from rails that failed
+  std::uint32_t owner = 0;    // of the plan, that it reaches
+  std::uint32_t thread = 0;   // rails with the same number share one; counted from 0
+  RailTimes times{};
 };
 
 /// What a read did, counted by the engine; every figure is measured where the thing happens.
@@ -53,6 +69,8 @@ struct ReadReport {
   std::uint32_t attempts = 1;        // more than one: slices of a rail that failed were retried
   std::uint64_t retried_slices = 0;  // posted once more, on another rail
   std::uint64_t retried_bytes = 0;
+  /// From giving up, by a cancel, a deadline or a failure, until quiescent; none where it did not.
+  Duration cancel{};
   Duration verify_cpu{};  // hashing on the receiving threads, machine time, summed over the rails
   std::vector<RailReport> rails;
 };

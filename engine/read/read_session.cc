@@ -72,6 +72,7 @@ void ReadSession::stop(Error reason) {
   // atomic by then, and nobody would join the notice to the owner.
   if (!posting_ || reason_ || !state_.try_cancel()) return;
   reason_ = std::move(reason);
+  stopped_at_ = clock_.now();
   shared_->stopped.store(true, std::memory_order_release);
   for (const auto& share : shares_) {
     asio::post(share->rail().executor(), [share] { share->stop_requested(); });
@@ -175,6 +176,16 @@ Task<void> ReadSession::give_back() {
   [[maybe_unused]] const auto released = co_await owner_.release(request_.read, deadline);
 }
 
+/// The first share that runs on the same executor names its thread.
+std::uint32_t ReadSession::thread_of(const RailShare& share) const {
+  std::uint32_t thread = 0;
+  for (const auto& other : shares_) {
+    if (other->rail().executor() == share.rail().executor()) break;
+    ++thread;
+  }
+  return thread;
+}
+
 void ReadSession::count(ReadReport& report) const {
   report.reads_planned = request_.plan->reads_planned();
   report.needed_bytes = request_.plan->total_bytes();
@@ -190,13 +201,17 @@ void ReadSession::count(ReadReport& report) const {
       const RailShare& share = **next++;
       report.reads_posted += share.reads_posted();
       report.read_bytes += share.landed_bytes();
-      report.verify_cpu += share.verify_time();
-      report.stages.submit += share.submit_time();
+      report.verify_cpu += share.times().verify;
+      report.stages.submit += share.times().post;
       report.retried_slices += share.retried_slices();
       report.retried_bytes += share.retried_bytes();
       rail.bytes = share.landed_bytes();
       rail.reads = share.reads_posted();
       rail.errors = share.errors();
+      rail.retries = share.retried_slices();
+      rail.owner = owner_of(i);
+      rail.thread = thread_of(share);
+      rail.times = share.times();
       if (share.lost()) rail.down = share.lost()->detail();
     }
     report.rails.push_back(std::move(rail));
@@ -218,6 +233,7 @@ Task<Result<void>> ReadSession::attempt(ReadReport& report) {
   const TimePoint landed = clock_.now();
   report.stages.wait = landed - begin;
   count(report);
+  if (stopped_at_) report.cancel = landed - *stopped_at_;
   if (result) {
     result = prepare(report);
     report.stages.verify = clock_.now() - landed;

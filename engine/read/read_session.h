@@ -119,6 +119,7 @@ class ReadSession {
   void prepare_copy(std::optional<CommitCopy>& copy) const;
   Task<void> give_back();
   void count(ReadReport& report) const;
+  std::uint32_t thread_of(const RailShare& share) const;
 
   const asio::any_io_executor home_;
   Clock& clock_;
@@ -137,6 +138,7 @@ class ReadSession {
   bool gave_back_ = false;                           // the owner was told that it is over
   bool posting_ = false;                             // shares run: there is something to stop
   std::optional<Error> reason_;                      // why the read was stopped; the first counts
+  std::optional<TimePoint> stopped_at_;
   /// Makes a cancel that is on its way to home find out that the session is gone.
   std::shared_ptr<ReadSession*> self_;
 };

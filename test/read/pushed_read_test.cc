@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/plan/push_source.h"
-#include "test/read/object_rig.h"
-#include "test/read/pushing_rail.h"
+#include "test/read/push_rig.h"
 
 // Reads whose bytes the owners write: the same session, with rights that it gives and takes back.
 
@@ -18,67 +16,12 @@ namespace {
 using std::chrono::milliseconds;
 using Events = std::vector<std::string>;
 
-constexpr std::uint64_t kSize = 6 * kMiB + 11;
+constexpr std::uint64_t kSize = kPushedBytes;
 const ObjectDemand kWhole = ObjectDemand::whole(kSize);
 
 std::string text_of(const Result<void>& result) {
   return result.ok() ? "success" : result.error().to_string();
 }
-
-/// Owners that write, with one rail to each of the first `scripts.size()`.
-struct PushRig {
-  explicit PushRig(std::size_t nodes, std::size_t rails_each = 1)
-      : rig(kSize, kMiB, std::vector<std::vector<RailPlan>>(nodes)),
-        region(pushed_region(*rig.held.descriptor).value()) {
-    for (std::uint32_t node = 0; node < nodes; ++node) {
-      rig.held.sources[node] = pushed_stripes(*rig.held.descriptor, node, region);
-      for (std::size_t i = 0; i < rails_each; ++i) {
-        auto& script = scripts.emplace_back(std::make_unique<PushScript>());
-        script->object = rig.held.content;
-        owner_of.push_back(node);
-      }
-    }
-  }
-
-  /// Once the scripts are written.
-  ReadRequest request(const ObjectDemand& demand = kWhole) {
-    ReadRequest request = rig.request(demand, true);
-    request.pushed = true;
-    for (std::size_t i = rails.size(); i < scripts.size(); ++i) {
-      rails.push_back(
-          std::make_unique<PushingRail>(rig.world, "push" + std::to_string(i), *scripts[i]));
-    }
-    for (std::size_t i = 0; i < scripts.size(); ++i) {
-      request.rails.push_back(rails[i]->get());
-      request.rail_owners.push_back(owner_of[i]);
-    }
-    cancel = request.cancel;
-    return request;
-  }
-
-  /// Starts the read, gives it up after `after`, and runs to its end.
-  Result<void> give_up(ReadRequest request, Duration after) {
-    for (const auto& owner : rig.owners) owner->lease(request.read);
-    ReadSession session(rig.world.executor(), rig.world.clock(), *rig.group, std::move(request));
-    const auto outcome = rig.world.start(session.run(rig.report));
-    rig.world.run_for(after);
-    BOOST_TEST_REQUIRE(!outcome->has_value());
-    asked = rig.world.now();
-    cancel.cancel();
-    while (!outcome->has_value()) BOOST_REQUIRE(rig.world.step());
-    ended = rig.world.now();
-    return **outcome;
-  }
-
-  ObjectRig rig;
-  RegionTable region;
-  std::vector<std::unique_ptr<PushScript>> scripts;
-  std::vector<std::uint32_t> owner_of;
-  std::vector<std::unique_ptr<PushingRail>> rails;
-  CancelToken cancel;
-  TimePoint asked{};
-  TimePoint ended{};
-};
 
 BOOST_AUTO_TEST_SUITE(pushed_reads)
 

@@ -16,6 +16,7 @@
 #include "engine/base/check.h"
 #include "engine/base/units.h"
 #include "engine/exec/sleep.h"
+#include "engine/rail/push.h"
 #include "engine/rail/rail.h"
 #include "test/support/virtual_world.h"
 
@@ -26,6 +27,7 @@ struct PushScript {
   std::span<const std::byte> object;  // what it writes
   bool pushes = true;                 // what the transport's capabilities say
   Duration latency = std::chrono::microseconds(100);
+  Duration disk{0};  // what it says that its disk took of that
   Duration grant_time{0};
   Result<void> grant_answer = ok_result();
   /// Its no, or the path's fault, in place of the bytes; empty: it writes all.
@@ -109,6 +111,11 @@ class PushingTransport final : public Transport {
     if (script_.answer) answer = script_.answer(slice);
     if (answer && !may_write(slice)) answer = Error(Errc::kRefused, "outside of what was granted");
     if (answer) {
+      PushReceipt receipt;
+      receipt.bytes = slice.length;
+      receipt.disk = script_.disk;
+      receipt.send = script_.latency - script_.disk;
+      order->sink->on_receipt(slice, receipt);
       std::memcpy(slice.destination, script_.object.data() + slice.remote_offset, slice.length);
     }
     end(order, std::move(answer));
