@@ -26,11 +26,20 @@ Result<void> result_of(int number, std::string_view call, const std::string& pat
   return disk_error(number, call, path);
 }
 
-/// Whether the file system of the directory lets files be opened with O_DIRECT.
+/// Whether the file system of the directory lets files be opened with O_DIRECT, and takes our
+/// blocks.
 bool knows_direct(int directory) {
   const Descriptor probe(
       ::openat(directory, ".", O_TMPFILE | O_WRONLY | O_DIRECT | O_CLOEXEC, 0600));
-  return static_cast<bool>(probe);
+  if (!probe) return false;
+  // Some want larger blocks than others; those go through the page cache.
+  struct statx facts {};
+  const bool told = ::statx(probe.fd(), "", AT_EMPTY_PATH, STATX_DIOALIGN, &facts) == 0 &&
+                    (facts.stx_mask & STATX_DIOALIGN) != 0;
+  const auto fits = [](std::uint32_t wanted) {
+    return wanted > 0 && LocalFile::kBlock % wanted == 0;
+  };
+  return !told || (fits(facts.stx_dio_offset_align) && fits(facts.stx_dio_mem_align));
 }
 
 }  // namespace

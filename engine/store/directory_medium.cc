@@ -7,13 +7,17 @@
 #include "engine/base/check.h"
 #include "engine/store/directory_recovery.h"
 #include "engine/store/record_file.h"
+#include "engine/store/run_apart.h"
 #include "engine/store/store_names.h"
 
 namespace corail {
 
 DirectoryMedium::DirectoryMedium(DiskDirectories directories, const ManifestCodec& codec,
-                                 Random& random)
-    : directories_(std::move(directories)), codec_(codec), random_(random) {
+                                 Random& random, asio::any_io_executor workers)
+    : directories_(std::move(directories)),
+      codec_(codec),
+      random_(random),
+      workers_(std::move(workers)) {
   CORAIL_CHECK(!directories_.empty(), "a store without a directory");
 }
 
@@ -51,7 +55,8 @@ Task<Result<std::shared_ptr<StripeSet>>> DirectoryMedium::create(ObjectGeneratio
 }
 
 Task<Result<void>> DirectoryMedium::write_manifest(const StripingInfo& info) {
-  std::vector<std::byte> bytes = codec_.encode(info);
+  const auto encode = [this, &info] { return codec_.encode(info); };
+  std::vector<std::byte> bytes = co_await detail::run_apart(workers_, encode);
   if (bytes.size() > kMaxManifestBytes) {
     co_return Error(Errc::kTooLarge,
                     fmt::format("the manifest of '{}' has {} bytes, more than the {} allowed",

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,7 +28,9 @@ namespace corail {
 class DirectoryMedium final : public ObjectMedium {
  public:
   /// At least one directory. `codec` must outlive it; `random` names a new store, in recover().
-  DirectoryMedium(DiskDirectories directories, const ManifestCodec& codec, Random& random);
+  /// Manifests are encoded on the workers, if there are any, else on the store's executor.
+  DirectoryMedium(DiskDirectories directories, const ManifestCodec& codec, Random& random,
+                  asio::any_io_executor workers = {});
   ~DirectoryMedium() override;
 
   std::uint32_t devices() const noexcept override {
@@ -48,6 +51,7 @@ class DirectoryMedium final : public ObjectMedium {
   const DiskDirectories directories_;
   const ManifestCodec& codec_;
   Random& random_;
+  const asio::any_io_executor workers_;
   std::uint64_t store_ = 0;  // which one, see StoreHead
   // Manifests that are there, or may be: of which key, and all their names.
   std::unordered_map<std::string, std::string> name_of_;

@@ -6,23 +6,34 @@
 #include "engine/base/checksum.h"
 #include "engine/object/descriptor_check.h"
 #include "engine/object/placement.h"
+#include "engine/store/run_apart.h"
 
 namespace corail {
 namespace {
 
 class MemoryStripes final : public StripeSet {
  public:
-  explicit MemoryStripes(std::vector<std::shared_ptr<StripeBytes>> stripes)
-      : stripes_(std::move(stripes)) {}
+  MemoryStripes(std::vector<std::shared_ptr<StripeBytes>> stripes, asio::any_io_executor workers)
+      : stripes_(std::move(stripes)), workers_(std::move(workers)) {}
 
   Task<Result<void>> write(std::uint32_t stripe, std::uint64_t offset,
                            std::span<const std::byte> bytes) override {
-    std::memcpy(stripes_[stripe]->bytes().data() + offset, bytes.data(), bytes.size());
+    std::byte* const into = stripes_[stripe]->bytes().data() + offset;
+    const auto copy = [into, bytes] {
+      std::memcpy(into, bytes.data(), bytes.size());
+      return true;
+    };
+    co_await detail::run_apart(workers_, copy);
     co_return ok_result();
   }
   Task<Result<void>> read(std::uint32_t stripe, std::uint64_t offset,
                           std::span<std::byte> into) override {
-    std::memcpy(into.data(), stripes_[stripe]->bytes().data() + offset, into.size());
+    const std::byte* const from = stripes_[stripe]->bytes().data() + offset;
+    const auto copy = [into, from] {
+      std::memcpy(into.data(), from, into.size());
+      return true;
+    };
+    co_await detail::run_apart(workers_, copy);
     co_return ok_result();
   }
   Task<Result<void>> sync() override { co_return ok_result(); }
@@ -44,6 +55,7 @@ class MemoryStripes final : public StripeSet {
 
  private:
   std::vector<std::shared_ptr<StripeBytes>> stripes_;
+  const asio::any_io_executor workers_;
 };
 
 }  // namespace
@@ -68,7 +80,7 @@ Task<Result<std::shared_ptr<StripeSet>>> MemoryMedium::create(ObjectGeneration, 
     if (!chunk) co_return std::move(chunk).error();
     chunks.push_back(std::move(*chunk));
   }
-  std::shared_ptr<StripeSet> set = std::make_shared<MemoryStripes>(std::move(chunks));
+  std::shared_ptr<StripeSet> set = std::make_shared<MemoryStripes>(std::move(chunks), workers_);
   co_return set;
 }
 

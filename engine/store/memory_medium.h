@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,9 +17,10 @@ namespace corail {
 class MemoryMedium final : public ObjectMedium {
  public:
   /// No generation of an earlier boot may be taken for one of this one's, so they begin somewhere
-  /// else in each.
-  MemoryMedium(std::shared_ptr<ObjectMemory> memory, BootId boot)
-      : memory_(std::move(memory)), boot_(boot) {}
+  /// else in each. Bytes are copied on the workers, if there are any, else on the store's executor.
+  MemoryMedium(std::shared_ptr<ObjectMemory> memory, BootId boot,
+               asio::any_io_executor workers = {})
+      : memory_(std::move(memory)), boot_(boot), workers_(std::move(workers)) {}
 
   std::uint32_t devices() const noexcept override { return 1; }
   Task<Result<Recovered>> recover() override;
@@ -32,6 +34,7 @@ class MemoryMedium final : public ObjectMedium {
  private:
   const std::shared_ptr<ObjectMemory> memory_;
   const BootId boot_;
+  const asio::any_io_executor workers_;
 };
 
 }  // namespace corail

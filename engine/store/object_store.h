@@ -40,6 +40,7 @@ class ObjectStore {
   ~ObjectStore();
 
   /// Finds what the medium has. kStoreFailed, kBadManifest: it cannot be used at all.
+  /// kInvalidArgument: ObjectStoreOptions::self.
   Task<Result<RecoveryReport>> start();
   /// Aborts open puts, ends leases, and waits for what still runs. Once.
   Task<void> close();
@@ -47,7 +48,8 @@ class ObjectStore {
   /// Begins a put, under a generation that was never used before, also in an earlier life of the
   /// store; it names the put from here on. Nobody sees anything of it before it is committed.
   /// kInvalidArgument, kTooLarge (sizes), kGenerationChanged (if_generation does not hold),
-  /// kQuotaExceeded (objects, open puts), kStoreFull, kStoreFailed, kOutOfMemory.
+  /// kQuotaExceeded (objects, open puts, their bytes, manifests), kStoreFull, kStoreFailed,
+  /// kOutOfMemory.
   Task<Result<ObjectGeneration>> begin_put(PutRequest request);
   /// Writes whole granules of a stripe; `offset` and sizes in bytes within the stripe. Any order,
   /// several at a time, each byte once. `bytes` must live until this returns. kInvalidArgument (no

@@ -4,6 +4,7 @@
 
 #include "engine/store/object_store_state.h"
 #include "engine/store/object_store_turn.h"
+#include "engine/store/run_apart.h"
 
 namespace corail::detail {
 
@@ -11,7 +12,7 @@ Task<Result<ObjectGeneration>> ObjectStoreState::begin_put(PutRequest request) {
   const Running running(*this);
   if (auto open = check_open(); !open) co_return open.error();
   if (auto sound = check_put(request); !sound) co_return sound.error();
-  if (auto room = check_room(request.key); !room) co_return room.error();
+  if (auto room = check_room(request); !room) co_return room.error();
   // Checked again by the commit, which decides; here it saves the bytes' way.
   if (auto same = check_generation(request.key, request.if_generation); !same) {
     co_return same.error();
@@ -22,7 +23,7 @@ Task<Result<ObjectGeneration>> ObjectStoreState::begin_put(PutRequest request) {
   if (!stripes) co_return std::move(stripes).error();
   // Others have begun meanwhile, or the store has been closed.
   auto still = check_open();
-  if (still) still = check_room(request.key);
+  if (still) still = check_room(request);
   if (!still) {
     remove_later(*stripes);
     co_return std::move(still).error();
@@ -32,16 +33,33 @@ Task<Result<ObjectGeneration>> ObjectStoreState::begin_put(PutRequest request) {
   put->timer = clock_.make_timer(executor_);
   put->expires = clock_.now() + options_.put_ttl;
   puts_.emplace(*generation, put);
+  open_put_bytes_ += put->size();
+  manifest_bytes_ += put->manifest_memory();
   watch_put(put);
   co_return *generation;
 }
 
-Result<void> ObjectStoreState::check_room(const std::string& key) const {
+Result<void> ObjectStoreState::check_room(const PutRequest& request) const {
+  const std::string& key = request.key;
   if (puts_.size() >= options_.max_open_puts) {
     return Error(Errc::kQuotaExceeded,
                  fmt::format("{} puts are open already: commit or abort some, or raise "
                              "max_open_puts",
                              options_.max_open_puts));
+  }
+  // Sums of what is bounded already: they do not overflow.
+  if (request.size > options_.max_open_put_bytes - open_put_bytes_) {
+    return Error(Errc::kQuotaExceeded,
+                 fmt::format("open puts have {} bytes, and {} more are asked for: commit or abort "
+                             "some, or raise max_open_put_bytes ({})",
+                             open_put_bytes_, request.size, options_.max_open_put_bytes));
+  }
+  if (manifest_bytes_ + memory_of(request.size, request.stripe_size) >
+      options_.max_manifest_bytes) {
+    return Error(Errc::kQuotaExceeded,
+                 fmt::format("the manifests of this store take {} bytes of memory: delete some "
+                             "objects, use larger stripes, or raise max_manifest_bytes ({})",
+                             manifest_bytes_, options_.max_manifest_bytes));
   }
   const auto found = entries_.find(key);
   if (found == entries_.end() && entries_.size() >= options_.max_objects) {
@@ -109,7 +127,8 @@ Task<Result<void>> ObjectStoreState::write(ObjectGeneration generation, std::uin
   }
   ++put->writing;
   put->expires = clock_.now() + options_.put_ttl;
-  const std::vector<Checksum64> hashes = hash_granules(bytes);
+  const auto hash = [bytes] { return hash_granules(bytes); };
+  const std::vector<Checksum64> hashes = co_await run_apart(options_.workers, hash);
   auto written = co_await put->stripes().write(stripe, offset, bytes);
   --put->writing;
   if (put->ended) {
@@ -136,9 +155,10 @@ Task<Result<std::shared_ptr<const StripingInfo>>> ObjectStoreState::commit_put(
     co_return std::move(complete).error();
   }
   put->committing = true;
-  const auto info = std::make_shared<const StripingInfo>(put->finish());
+  const auto finish = [put] { return std::make_shared<const StripingInfo>(put->finish()); };
+  const std::shared_ptr<const StripingInfo> info = co_await run_apart(options_.workers, finish);
   auto installed = co_await install(put, info);
-  puts_.erase(generation);
+  forget_put(put);
   if (!installed) co_return std::move(installed).error();
   co_return info;
 }
@@ -164,7 +184,10 @@ Task<Result<void>> ObjectStoreState::install(Put put, std::shared_ptr<const Stri
     remove_later(put->shared_stripes());
     co_return std::move(allowed).error();
   }
-  auto written = co_await medium_->write_manifest(*info);
+  // What no start would take must not be written in place of what one does.
+  const auto check = [&info] { return check_striping(*info); };
+  auto written = co_await run_apart(options_.workers, check);
+  if (written) written = co_await medium_->write_manifest(*info);
   if (!written) {
     remove_later(put->shared_stripes());
     co_return std::move(written).error();
@@ -187,6 +210,7 @@ void ObjectStoreState::make_current(Entry& entry, std::shared_ptr<StoredObject> 
   }
   for (std::shared_ptr<StripeSet>& stripes : entry.in_doubt) remove_later(std::move(stripes));
   entry.in_doubt.clear();
+  manifest_bytes_ += memory_of(now);
   const std::shared_ptr<StoredObject> before = std::exchange(entry.live, std::move(object));
   if (before) retire(before);
 }
@@ -202,8 +226,14 @@ Task<Result<void>> ObjectStoreState::abort_put(ObjectGeneration generation) {
 void ObjectStoreState::end_put(const Put& put) {
   const Put kept = put;  // the map's own may be what `put` refers to
   kept->ended = true;
-  puts_.erase(kept->generation());
+  forget_put(kept);
   if (kept->writing == 0) remove_later(kept->shared_stripes());
+}
+
+void ObjectStoreState::forget_put(const Put& put) {
+  open_put_bytes_ -= put->size();
+  manifest_bytes_ -= put->manifest_memory();
+  puts_.erase(put->generation());
 }
 
 void ObjectStoreState::watch_put(const Put& put) {

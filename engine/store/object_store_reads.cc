@@ -7,6 +7,7 @@
 #include "engine/object/placement.h"
 #include "engine/store/object_store_state.h"
 #include "engine/store/object_store_turn.h"
+#include "engine/store/run_apart.h"
 
 namespace corail::detail {
 namespace {
@@ -65,7 +66,12 @@ Task<Result<void>> ObjectStoreState::read(LeaseId lease, std::uint32_t stripe, s
   }
   ++object->users;
   auto result = co_await object->stripes->read(stripe, offset, into);
-  if (result && check == ReadCheck::kVerify) result = verify(*object, stripe, offset, into);
+  if (result && check == ReadCheck::kVerify) {
+    const auto hash = [&object, stripe, offset, into] {
+      return verify(*object, stripe, offset, into);
+    };
+    result = co_await run_apart(options_.workers, hash);
+  }
   --object->users;
   forget_if_unused(object);
   co_return result;

@@ -28,6 +28,7 @@ ObjectStoreState::~ObjectStoreState() {
 }
 
 Task<Result<RecoveryReport>> ObjectStoreState::start() {
+  if (auto sound = check_self(); !sound) co_return std::move(sound).error();
   auto recovered = co_await medium_->recover();
   if (!recovered) co_return std::move(recovered).error();
   RecoveryReport report;
@@ -41,6 +42,7 @@ Task<Result<RecoveryReport>> ObjectStoreState::start() {
     object->info = std::make_shared<const StripingInfo>(std::move(found.info));
     object->stripes = std::move(found.stripes);
     object->lost = std::move(found.lost);
+    manifest_bytes_ += memory_of(*object->info);
     entries_[object->info->object.key].live = std::move(object);
   }
   next_generation_ = recovered->unused_generation;
@@ -48,6 +50,21 @@ Task<Result<RecoveryReport>> ObjectStoreState::start() {
   first_generation_ = recovered->ends_with_process ? next_generation_ : 1;
   closed_ = false;
   co_return report;
+}
+
+Result<void> ObjectStoreState::check_self() const {
+  // Every manifest and descriptor names it, and would be refused by whoever reads them.
+  ObjectDescriptor sample;
+  sample.key = "self";
+  sample.generation = ObjectGeneration(1);
+  sample.stripe_size = kGranuleBytes;
+  sample.nodes = {options_.self};
+  if (check_descriptor(sample)) return ok_result();
+  return Error(
+      Errc::kInvalidArgument, Stage::kSetup,
+      fmt::format("an object store needs 1 to {} addresses of its node, each of 1 to {} "
+                  "bytes; it was given {}",
+                  kMaxNodeAddresses, kMaxNodeAddressBytes, options_.self.addresses.size()));
 }
 
 Task<void> ObjectStoreState::close() {
@@ -152,6 +169,7 @@ void ObjectStoreState::retire(const std::shared_ptr<StoredObject>& object) {
 void ObjectStoreState::forget_if_unused(const std::shared_ptr<StoredObject>& object) {
   if (object->current || object->users > 0) return;
   --superseded_;
+  manifest_bytes_ -= memory_of(*object->info);
   remove_later(object->stripes);
 }
 

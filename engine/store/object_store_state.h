@@ -92,13 +92,15 @@ class ObjectStoreState {
   /// process, and it is of an earlier one.
   Result<void> check_life(std::string_view key, std::optional<ObjectGeneration> generation) const;
   /// Whether one more put, of this key, may begin.
-  Result<void> check_room(const std::string& key) const;
+  Result<void> check_room(const PutRequest& request) const;
+  Result<void> check_self() const;
   Task<Result<ObjectGeneration>> next_generation();
   Task<Result<void>> install(Put put, std::shared_ptr<const StripingInfo> info);
   void make_current(Entry& entry, std::shared_ptr<StoredObject> object);
   void retire(const std::shared_ptr<StoredObject>& object);
   void forget_if_unused(const std::shared_ptr<StoredObject>& object);
   void end_put(const Put& put);
+  void forget_put(const Put& put);
   void watch_put(const Put& put);
   void remove_later(std::shared_ptr<StripeSet> stripes);
   Duration ttl_of(Duration asked) const;
@@ -116,6 +118,8 @@ class ObjectStoreState {
   std::uint64_t next_generation_ = 1;
   std::uint64_t reserved_generation_ = 1;  // this one and later ones are not reserved
   std::size_t superseded_ = 0;
+  std::uint64_t open_put_bytes_ = 0;  // of puts_
+  std::uint64_t manifest_bytes_ = 0;  // of puts_ and of all StoredObjects
   std::size_t running_ = 0;
   Event none_running_;
   bool closed_ = true;  // until it has started

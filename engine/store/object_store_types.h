@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,11 +20,16 @@
 namespace corail {
 
 struct ObjectStoreOptions {
-  /// What manifests and descriptors say of this node: at least one address.
+  /// What manifests and descriptors say of this node: at least one address, as check_descriptor()
+  /// has it.
   ObjectNode self;
   std::size_t max_objects = 1'048'576;  // keys
   std::size_t max_open_puts = 1024;     // begun, neither committed nor aborted
   std::size_t max_leases = 65'536;
+  std::uint64_t max_open_put_bytes = 1024 * kGiB;  // sizes of all open puts
+  std::uint64_t max_manifest_bytes = 4 * kGiB;     // memory of all manifests, of open puts too
+  /// Where hashes are computed; it runs until the store is closed. Empty: on the store's executor.
+  asio::any_io_executor workers{};
   Duration put_ttl = std::chrono::seconds(60);     // without a write, before an open put is aborted
   Duration lease_ttl = std::chrono::seconds(120);  // where none is asked for
   Duration max_lease_ttl = std::chrono::seconds(600);  // what may be asked for; more is capped

@@ -30,11 +30,18 @@ Result<void> check_put(const PutRequest& request) {
   return ok_result();
 }
 
+std::uint64_t memory_of(std::uint64_t size, std::uint64_t stripe_size) noexcept {
+  return sizeof(StripingInfo) + granules_of(size) * sizeof(Checksum64) +
+         stripes_of(size, stripe_size) * sizeof(ObjectChunk);
+}
+
 OpenPut::OpenPut(const PutRequest& request, ObjectGeneration generation, const ObjectNode& self,
                  std::uint32_t devices, std::shared_ptr<StripeSet> stripes)
     : if_generation(request.if_generation),
       key_(request.key),
       generation_(generation),
+      size_(request.size),
+      manifest_memory_(memory_of(request.size, request.stripe_size)),
       stripes_(std::move(stripes)) {
   ObjectDescriptor& object = info_.object;
   object.key = request.key;

@@ -17,6 +17,14 @@ namespace corail::detail {
 /// Bounds and sizes of a put, which may come from a peer (I5): kInvalidArgument, kTooLarge.
 Result<void> check_put(const PutRequest& request);
 
+/// What the manifest of an object takes in memory, in bytes, without its nodes. Sizes as
+/// check_put() passes them.
+std::uint64_t memory_of(std::uint64_t size, std::uint64_t stripe_size) noexcept;
+inline std::uint64_t memory_of(const ObjectDescriptor& object) noexcept {
+  return memory_of(object.size, object.stripe_size);
+}
+inline std::uint64_t memory_of(const StripingInfo& info) noexcept { return memory_of(info.object); }
+
 /// A put that has begun: which granules have been written, and what they hash to. Owned by the
 /// store, executor only; kept alive by the operations that use it.
 class OpenPut {
@@ -24,6 +32,9 @@ class OpenPut {
   /// `request` as check_put() passes it.
   OpenPut(const PutRequest& request, ObjectGeneration generation, const ObjectNode& self,
           std::uint32_t devices, std::shared_ptr<StripeSet> stripes);
+
+  std::uint64_t size() const noexcept { return size_; }  // bytes
+  std::uint64_t manifest_memory() const noexcept { return manifest_memory_; }
 
   // Also after finish(): a put that is being installed must be found by both.
   const std::string& key() const noexcept { return key_; }
@@ -56,6 +67,8 @@ class OpenPut {
 
   const std::string key_;
   const ObjectGeneration generation_;
+  const std::uint64_t size_;
+  const std::uint64_t manifest_memory_;
   StripingInfo info_;
   std::shared_ptr<StripeSet> stripes_;
   std::vector<bool> claimed_;  // by granule of the object

@@ -23,6 +23,7 @@
 #include "engine/disk/disk_access.h"
 #include "engine/disk/uring_io.h"
 #include "engine/memory/slab.h"
+#include "test/disk/kernel_rings.h"
 #include "test/disk/temporary_directory.h"
 
 namespace corail::test {
@@ -39,6 +40,7 @@ struct ByRing {
     auto ring = UringIo::create(executor, 4);
     if (ring) return std::move(*ring);
     BOOST_TEST_MESSAGE("threads instead of a ring: " << ring.error().to_string());
+    BOOST_TEST(!kernel_has_rings());
     return ByThreads::make(executor);
   }
 };

@@ -12,6 +12,7 @@
 #include "engine/disk/disk_access.h"
 #include "engine/store/directory_medium.h"
 #include "rpc/manifest/codec_manifest.h"
+#include "test/disk/kernel_rings.h"
 #include "test/disk/temporary_directory.h"
 
 namespace corail::test {
@@ -29,6 +30,8 @@ class OnLocalDisk {
       auto access = DiskAccess::create(executor, options);
       BOOST_REQUIRE(access.ok());
       access_ = std::move(*access);
+      const bool ring = access_->describe() == "io_uring";
+      BOOST_TEST(ring == (kRing && kernel_has_rings()), access_->describe());
     }
     DiskDirectories directories;
     for (const TemporaryDirectory& folder : folders_) {
