@@ -13,8 +13,8 @@
 namespace corail {
 
 /// An open file. Offsets and lengths in bytes. Calls for different ranges may overlap in time.
-/// Closed when it is destroyed, on whichever thread. Fails with kStoreFull and kStoreFailed; the
-/// sentence names the file, the system's call and its reason.
+/// Closed when it is destroyed, on whichever thread. Fails with kStoreFull, kStoreFailed and kBusy;
+/// the sentence names the file, the system's call and its reason.
 class DiskFile {
  public:
   virtual ~DiskFile() = default;

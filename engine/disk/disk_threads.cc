@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace corail {
 namespace {
@@ -19,8 +20,14 @@ std::int64_t repeated(F call) {
 
 }  // namespace
 
+Task<std::int64_t> DiskThreads::call_io(std::function<std::int64_t()> blocking) {
+  if (full()) co_return -EBUSY;
+  const std::int64_t result = co_await call(std::move(blocking));
+  co_return result;
+}
+
 Task<std::int64_t> DiskThreads::read(int fd, std::uint64_t offset, std::span<std::byte> into) {
-  return call([fd, offset, into] {
+  return call_io([fd, offset, into] {
     return repeated(
         [&] { return ::pread(fd, into.data(), into.size(), static_cast<off_t>(offset)); });
   });
@@ -28,14 +35,14 @@ Task<std::int64_t> DiskThreads::read(int fd, std::uint64_t offset, std::span<std
 
 Task<std::int64_t> DiskThreads::write(int fd, std::uint64_t offset,
                                       std::span<const std::byte> bytes) {
-  return call([fd, offset, bytes] {
+  return call_io([fd, offset, bytes] {
     return repeated(
         [&] { return ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
   });
 }
 
 Task<std::int64_t> DiskThreads::sync(int fd) {
-  return call([fd] { return repeated([fd] { return ::fdatasync(fd); }); });
+  return call_io([fd] { return repeated([fd] { return ::fdatasync(fd); }); });
 }
 
 std::string DiskThreads::describe() const { return fmt::format("{} threads", threads_); }

@@ -84,6 +84,7 @@ LocalDirectory::Opened LocalDirectory::open_now(const std::string& name, int fla
 }
 
 Task<Result<std::shared_ptr<DiskFile>>> LocalDirectory::open_with(std::string name, int flags) {
+  if (threads_.full()) co_return disk_error(EBUSY, "open", path_of(name));
   const auto open = [this, &name, flags] { return open_now(name, flags); };
   Opened opened = co_await threads_.call(open);
   if (opened.error != 0) co_return disk_error(opened.error, "open", path_of(name));
@@ -105,6 +106,7 @@ Task<Result<std::shared_ptr<DiskFile>>> LocalDirectory::open(std::string name) {
 }
 
 Task<Result<void>> LocalDirectory::rename(std::string from, std::string to) {
+  if (threads_.full()) co_return disk_error(EBUSY, "rename", path_of(from));
   const int fd = directory_.fd();
   const auto rename = [fd, &from, &to] {
     return number_of(::renameat(fd, from.c_str(), fd, to.c_str()));
@@ -114,6 +116,7 @@ Task<Result<void>> LocalDirectory::rename(std::string from, std::string to) {
 }
 
 Task<Result<void>> LocalDirectory::remove(std::string name) {
+  if (threads_.full()) co_return disk_error(EBUSY, "unlink", path_of(name));
   const int fd = directory_.fd();
   const auto unlink = [fd, &name] { return number_of(::unlinkat(fd, name.c_str(), 0)); };
   const int number = co_await threads_.call(unlink);
@@ -121,6 +124,7 @@ Task<Result<void>> LocalDirectory::remove(std::string name) {
 }
 
 Task<Result<void>> LocalDirectory::sync() {
+  if (threads_.full()) co_return disk_error(EBUSY, "fsync", path_);
   const int fd = directory_.fd();
   const auto sync = [fd] { return number_of(::fsync(fd)); };
   const int number = co_await threads_.call(sync);
@@ -128,6 +132,7 @@ Task<Result<void>> LocalDirectory::sync() {
 }
 
 Task<Result<std::vector<DirectoryEntry>>> LocalDirectory::list() {
+  if (threads_.full()) co_return disk_error(EBUSY, "readdir", path_);
   const auto list = [this] { return list_now(); };
   auto entries = co_await threads_.call(list);
   co_return entries;

@@ -35,6 +35,9 @@ Error disk_error(int number, std::string_view call, std::string_view path) {
     return Error(Errc::kQuotaExceeded,
                  what + "; raise the limit of open files (ulimit -n), or do less at a time");
   }
+  if (number == EBUSY) {
+    return Error(Errc::kBusy, what + "; more calls of disks wait than may, do less at a time");
+  }
   if (number == EEXIST) return Error(Errc::kRefused, what);
   if (number == ENOENT) return Error(Errc::kNotFound, what);
   return Error(Errc::kStoreFailed, what + "; check the device and the kernel's log");

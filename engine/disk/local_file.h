@@ -32,7 +32,7 @@ class Descriptor {
 };
 
 /// The error of a call on a file that failed with this errno: kStoreFull, kNotFound, kRefused (it
-/// is there already), kQuotaExceeded (of open files), or kStoreFailed.
+/// is there already), kQuotaExceeded (of open files), kBusy, or kStoreFailed.
 Error disk_error(int number, std::string_view call, std::string_view path);
 
 /// A file of this machine. What is whole blocks goes past the page cache where the file system

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,6 +62,16 @@ struct Fixture {
 
   Result<std::unique_ptr<LocalDirectory>> open() {
     return LocalDirectory::open_existing(folder.path(), threads, *io, *staging);
+  }
+  /// Begins a task; its outcome is there once it has ended.
+  template <typename T>
+  std::shared_ptr<std::optional<T>> begin(Task<T> task) {
+    const auto outcome = std::make_shared<std::optional<T>>();
+    asio::co_spawn(context, std::move(task), [outcome](std::exception_ptr failed, T value) {
+      if (failed) std::rethrow_exception(failed);
+      outcome->emplace(std::move(value));
+    });
+    return outcome;
   }
   template <typename T>
   T run(Task<T> task) {
@@ -211,6 +222,41 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(many_at_a_time_take_turns, Way, Ways) {
   std::vector<std::byte> back(bytes.size());
   BOOST_TEST(f.run(file->read(0, back)).ok());
   BOOST_TEST(std::ranges::equal(back, bytes));
+}
+
+// I8: what waits for a disk that hangs is bounded, and the rest is told so.
+BOOST_AUTO_TEST_CASE(calls_beyond_the_bound_are_refused) {
+  Fixture<ByThreads> f;
+  DiskThreads few(1, 2);
+  const TemporaryDirectory folder;
+  auto directory = LocalDirectory::open_existing(folder.path(), few, few, *f.staging);
+  BOOST_REQUIRE(directory.ok());
+  std::promise<void> hang;
+  std::shared_future<void> hanging = hang.get_future().share();
+  std::size_t done = 0;
+  for (int i = 0; i < 2; ++i) {
+    const auto blocking = [hanging] {
+      hanging.wait();
+      return 0;
+    };
+    asio::co_spawn(f.context, few.call(blocking), [&done](std::exception_ptr, int) { ++done; });
+  }
+  f.context.poll();
+  BOOST_TEST(few.full());
+  const auto file = ::open("/dev/zero", O_RDONLY);
+  LocalFile zero(few, *f.staging, "/dev/zero", Descriptor(file), Descriptor());
+  std::vector<std::byte> into(1);
+  const auto refused = f.begin(zero.read(0, into));
+  const auto sync = f.begin((*directory)->sync());
+  f.context.poll();
+  BOOST_REQUIRE((refused->has_value() && sync->has_value()));
+  BOOST_TEST((code_of(**refused) == Errc::kBusy));
+  BOOST_TEST((code_of(**sync) == Errc::kBusy));
+  hang.set_value();
+  f.context.restart();
+  f.context.run();
+  BOOST_TEST(f.run(zero.read(0, into)).ok());
+  BOOST_TEST(done == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(access_says_how_and_does_without_a_ring) {
