@@ -81,6 +81,7 @@ bool RailShare::give_back() {
     unlanded_.push_back({waiting.slice.tag, waiting.slice.length});
   }
   if (!unlanded_.empty()) read_.attempts.fetch_add(1, std::memory_order_relaxed);
+  if (part_.dealer) part_.dealer->leave(dealt_as_);
   part_.returned.give_back(unlanded_);
   part_.wake();
   return true;
@@ -116,7 +117,7 @@ bool RailShare::done() const noexcept {
   // Where slices may be given back, somebody has to be there to take them.
   if (read_.may_give_back) return part_.all_landed();
   // Whoever took the last one: a rail whose window others fill may not ask for long.
-  return part_.cursor.remaining() == 0;
+  return part_.left() == 0;
 }
 
 bool RailShare::has_fair_part() const noexcept {
@@ -124,7 +125,7 @@ bool RailShare::has_fair_part() const noexcept {
   // leave the other rails nothing; and a slow rail would hold a window's worth at the end, for
   // which all wait. So no rail holds more than its part of what is left, by its part of what has
   // landed; a slice each is added, so that all begin as equals.
-  if (part_.rails == 1 || in_flight_.empty()) return false;
+  if (part_.rails == 1 || in_flight_.empty() || part_.dealer) return false;
   std::uint64_t own = 0;
   for (const Progress& entry : in_flight_) own += entry.length;
   const auto slice = static_cast<double>(read_.max_slice_bytes);
@@ -138,7 +139,7 @@ bool RailShare::has_fair_part() const noexcept {
 bool RailShare::has_more() const noexcept {
   if (giving_up() || waits_for_grant()) return false;
   if (!flushed_.empty()) return true;
-  return (part_.cursor.remaining() > 0 || part_.returned.bytes() > 0) && !has_fair_part();
+  return (part_.left() > 0 || part_.returned.bytes() > 0) && !has_fair_part();
 }
 
 std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
@@ -161,7 +162,9 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.tag = cut->linear;
   slice.of_small_read = part_.bytes <= part_.rails * kSmallBytesPerRail;
   started(slice, 0);
-  if (part_.rails > 1 && !read_.may_give_back && part_.cursor.remaining() == 0) part_.wake();
+  const bool was_last = !read_.may_give_back && part_.left() == 0;
+  // A dealer's next slice may be another's.
+  if (part_.rails > 1 && (was_last || part_.dealer)) part_.wake();
   return slice;
 }
 
@@ -184,7 +187,7 @@ Slice RailShare::next_flushed(std::uint64_t max_bytes) noexcept {
 }
 
 std::optional<SliceCursor::Cut> RailShare::take(std::uint64_t max_bytes) noexcept {
-  auto cut = part_.cursor.take(max_bytes);
+  auto cut = part_.dealer ? part_.dealer->take(dealt_as_, max_bytes) : part_.cursor.take(max_bytes);
   if (cut || !read_.may_give_back) return cut;
   cut = part_.returned.take(max_bytes);
   if (!cut) return cut;

@@ -53,6 +53,9 @@ class RailShare final : public SliceSource {
             std::vector<std::uint64_t> region_keys, std::unique_ptr<LandingVerifier> verifier,
             Clock& clock, Duration fence_deadline);
 
+  /// Slices come from the part's dealer, which knows the rail by this number. Before run().
+  void deal_as(std::size_t rail) noexcept { dealt_as_ = rail; }
+
   /// Fails with the rail's first failure, the holder's refusal, or kStuck when not even closing the
   /// rail made it quiescent: only then may something still write, and the destination is to be kept
   /// for ever. A share that was stopped ends in success: the session knows why it stopped. So does
@@ -145,6 +148,7 @@ class RailShare final : public SliceSource {
   std::uint64_t errors_ = 0;
   std::uint64_t retried_slices_ = 0;
   std::uint64_t retried_bytes_ = 0;
+  std::size_t dealt_as_ = 0;
   bool running_ = false;
   bool granted_ = false;  // the owner may write: its slices may be posted
   TimePoint began_{};

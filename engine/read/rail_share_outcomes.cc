@@ -18,6 +18,7 @@ RailShare::Progress RailShare::ended(const Slice& slice) noexcept {
   *found = in_flight_.back();
   in_flight_.pop_back();
   times_.slices += clock_.now() - progress.posted;
+  if (part_.dealer) part_.dealer->ended(dealt_as_, progress.length);
   return progress;
 }
 

@@ -54,6 +54,7 @@ void ReadSession::build_shares() {
       }
     };
   }
+  if (request_.scheduler) build_dealers();
   shares_.reserve(request_.rails.size());
   request_.region_keys.resize(request_.rails.size());
   for (std::size_t i = 0; i < request_.rails.size(); ++i) {
@@ -64,6 +65,11 @@ void ReadSession::build_shares() {
     shares_.push_back(std::make_shared<RailShare>(
         *shared_, *shared_->parts[owner_of(i)], *request_.rails[i], on_trial_[i],
         std::move(request_.region_keys[i]), std::move(verifier), clock_, request_.fence_deadline));
+    const auto& dealer = shared_->parts[owner_of(i)]->dealer;
+    if (dealer) {
+      shares_.back()->deal_as(
+          dealer->add_rail(request_.rail_nodes.empty() ? -1 : request_.rail_nodes[i]));
+    }
   }
 }
 

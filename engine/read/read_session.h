@@ -16,6 +16,7 @@
 #include "engine/memory/read_state.h"
 #include "engine/memory/slab_pool.h"
 #include "engine/plan/read_plan.h"
+#include "engine/plan/schedule.h"
 #include "engine/rail/rail.h"
 #include "engine/read/cancel_token.h"
 #include "engine/read/commit_copy.h"
@@ -55,6 +56,11 @@ struct ReadRequest {
   /// that has none. A rail that needs keys and lacks one of a region of the plan is skipped.
   std::vector<std::vector<std::uint64_t>> region_keys;
   std::uint64_t max_slice_bytes = 0;
+  /// Which rail takes which slice (make_schedule); none: the first that has room, as least_loaded.
+  std::shared_ptr<const SchedulePolicy> scheduler;
+  /// The NUMA node that each rail's port is near, by index in `rails`; -1, or none at all: nobody
+  /// knows.
+  std::vector<std::int32_t> rail_nodes;
   std::optional<Expectation> expectation;  // of the plan's kind; none: nothing is hashed
   TimePoint deadline{};  // the caller's, or the lease's end less a margin, whichever is sooner
   Duration fence_deadline{};
@@ -111,6 +117,7 @@ class ReadSession {
 
   Task<Result<void>> attempt(ReadReport& report);
   void build_shares();
+  void build_dealers();
   void arm_deadline();
   void stop(Error reason);
   Task<Result<void>> fan_out();

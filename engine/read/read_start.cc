@@ -83,6 +83,11 @@ Result<void> ReadSession::check_owners() const {
   const std::size_t owners = request_.plan->owners();
   const auto& of_rails = request_.rail_owners;
   const bool known = of_rails.empty() || of_rails.size() == request_.rails.size();
+  const std::size_t nodes = request_.rail_nodes.size();
+  if (nodes != 0 && nodes != request_.rails.size()) {
+    return Error(Errc::kInvalidArgument, Stage::kSubmit,
+                 fmt::format("{} rails, and the NUMA nodes of {}", request_.rails.size(), nodes));
+  }
   const bool exist = std::all_of(of_rails.begin(), of_rails.end(),
                                  [owners](std::uint32_t owner) { return owner < owners; });
   if (known && exist) return ok_result();
@@ -162,6 +167,19 @@ Result<void> ReadSession::choose_rails() {
   return Error(code, Stage::kSubmit,
                fmt::format("none of the rails to owner {} of {}, counted from 0, is ready{}",
                            unreached - reaching.begin(), reaching.size(), reasons));
+}
+
+void ReadSession::build_dealers() {
+  // Where the memory is, or else where the plan wanted it.
+  std::vector<std::int32_t> nodes;
+  for (std::size_t i = 0; i < request_.chunks.size(); ++i) {
+    const std::int32_t node = request_.chunks[i].numa_node();
+    nodes.push_back(node >= 0 ? node : request_.plan->chunks()[i].numa_node);
+  }
+  for (const auto& part : shared_->parts) {
+    part->dealer = std::make_unique<SliceDealer>(*request_.plan, part->cursor, request_.scheduler,
+                                                 request_.max_slice_bytes, nodes);
+  }
 }
 
 std::vector<std::uint32_t> ReadSession::rails_of_owners() const {

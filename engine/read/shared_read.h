@@ -13,6 +13,7 @@
 #include "engine/plan/slice_cursor.h"
 #include "engine/rail/slice.h"
 #include "engine/read/returned_cuts.h"
+#include "engine/read/slice_dealer.h"
 
 namespace corail {
 
@@ -33,6 +34,8 @@ struct OwnerPart {
         returned(plan),
         survivors(rail_count) {}
 
+  /// Bytes that no rail has taken yet, but for those that were given back.
+  std::uint64_t left() const noexcept { return dealer ? dealer->left() : cursor.remaining(); }
   bool all_landed() const noexcept { return landed_bytes.load(std::memory_order_relaxed) == bytes; }
 
   const std::uint64_t bytes;
@@ -41,6 +44,8 @@ struct OwnerPart {
   /// Makes every share of it look again for slices, and whether it is complete, on its own rail's
   /// executor. Any thread. Set before the first share runs.
   std::function<void()> wake;
+  /// Decides whose a slice is; none: that of the first rail with room. Set likewise.
+  std::unique_ptr<SliceDealer> dealer;
   // Each in a cache line of its own: every rail's thread takes slices and counts.
   alignas(kCacheLineBytes) SliceCursor cursor;
   /// Over all rails: by what part each is of it, they share.

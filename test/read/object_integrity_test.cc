@@ -160,6 +160,33 @@ BOOST_AUTO_TEST_CASE(the_rail_of_the_wrong_granule_is_named) {
   BOOST_TEST(says(result, "granule 1 of it over rail rail-b"), result.error().detail());
 }
 
+BOOST_AUTO_TEST_CASE(nobody_is_named_who_had_no_part_of_what_is_wrong) {
+  for (const bool granules : {false, true}) {
+    LandedObject it(5);
+    auto integrity =
+        ObjectIntegrity::make(it.plan, granules ? it.held.granules() : ObjectExpectation());
+    BOOST_REQUIRE(integrity.ok());
+    std::vector<std::unique_ptr<LandingVerifier>> rails;
+    std::vector<LandingVerifier*> all;
+    for (int i = 0; i < 4; ++i) {
+      all.push_back(rails.emplace_back((*integrity)->make_verifier(it.bases)).get());
+    }
+    // Granule 1 came over two rails, the others over a third one, and nothing over the fourth.
+    constexpr std::uint64_t kMiddle = kGranuleBytes + kGranuleBytes / 2;
+    it.at(kMiddle) ^= std::byte{1};
+    rails[2]->landed(0, kGranuleBytes);
+    rails[0]->landed(kGranuleBytes, kMiddle);
+    rails[1]->landed(kMiddle, 2 * kGranuleBytes);
+    rails[2]->landed(2 * kGranuleBytes, it.plan->total_bytes());
+    const std::vector<std::string> names = {"rail-a", "rail-b", "rail-c", "rail-d"};
+    std::uint64_t verified = 0;
+    const auto result = (*integrity)->join(all, names, verified);
+    BOOST_TEST(says(result, "rail-a, rail-b"));
+    BOOST_TEST(says(result, "rail-c") == !granules);
+    BOOST_TEST(!says(result, "rail-d"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_granule_that_never_came_is_missed) {
   LandedObject it(5);
   auto integrity = ObjectIntegrity::make(it.plan, ObjectExpectation());
