@@ -7,6 +7,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "engine/rail/verbs/order_numbers.h"
 #include "test/verbs/push_rig.h"
@@ -222,6 +223,22 @@ BOOST_AUTO_TEST_CASE(a_write_that_fails_ends_what_the_queue_pair_has) {
   // Nor is anything begun on it.
   next.number += 1;
   BOOST_TEST((ordered.rig->push_now(next) == Errc::kConnectionLost));
+}
+
+/// The requester takes every other answer for a word that nothing more comes.
+BOOST_AUTO_TEST_CASE(an_order_with_a_failed_part_is_answered_as_such_whatever_ended_it) {
+  Ordered ordered(3 * kHeldPiece);
+  ordered.pieces.reset();
+  const std::span<std::byte> known = std::span(ordered.rig->rig->held).first(kHeldPiece);
+  ordered.pieces = *ordered.rig->rig->port->memory()->add(known, MemoryUse::kLanding);
+  const auto push = ordered.rig->push(ordered.order);
+  ordered.rig->settle();
+  BOOST_TEST(ordered.serving().posted.size() == 1U);
+  BOOST_TEST(!push->ended);
+  ordered.rig->rig->machine.fail_one(ordered.serving(), IBV_WC_RETRY_EXC_ERR);
+  ordered.rig->settle();
+  BOOST_TEST_REQUIRE(push->ended);
+  BOOST_TEST((push->outcome.error().code() == Errc::kConnectionLost));
 }
 
 BOOST_AUTO_TEST_CASE(what_the_device_does_not_take_is_not_waited_for) {

@@ -85,9 +85,8 @@ Task<Result<void>> VerbsRailDoor::serve(std::shared_ptr<ServedPair> pair, PushOr
   auto written = co_await write_parts(push, order, bytes.bytes, cancelled);
   while (push.under_way() > 0) co_await push.wait();
   bytes.pin.reset();
-  // Parts that had been posted by then may have failed since.
-  const bool failed = push.failed() && (written.ok() || written.error().code() == Errc::kCancelled);
-  if (failed) co_return Error(*push.pair().lost);
+  // Whatever else ended it: of a part that failed nobody knows whether it is still on its way.
+  if (push.failed()) co_return Error(*push.pair().lost);
   co_return written;
 }
 
