@@ -38,6 +38,15 @@ MethodLimits limits_of(Method method) noexcept {
     case Method::kLaneSums:
       // Two times 65,536 sums of 8 bytes, and their framing.
       return {"LaneSums", kSmall, kMiB + kSmall, 0};
+    case Method::kBeginPut:
+      return {"BeginPut", kSmall, kSmall, 0};
+    case Method::kPutStripe:
+      return {"PutStripe", kSmall, kSmall, 0};
+    case Method::kCommitPut:
+      // The descriptor of 65,536 stripes on one node, 32 bytes each at the most.
+      return {"CommitPut", kSmall, 4 * kMiB, 0};
+    case Method::kAbortPut:
+      return {"AbortPut", kSmall, kSmall, 0};
     case Method::kNone:
       break;
   }

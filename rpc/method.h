@@ -23,6 +23,10 @@ enum class Method : std::uint16_t {
   kRenewLease = 20,
   kConfirmLease = 21,
   kLaneSums = 22,
+  kBeginPut = 48,
+  kPutStripe = 49,
+  kCommitPut = 50,
+  kAbortPut = 51,
 };
 
 /// Bodies never get longer than this, whatever their method (I8).
