@@ -38,6 +38,19 @@ MethodLimits limits_of(Method method) noexcept {
     case Method::kLaneSums:
       // Two times 65,536 sums of 8 bytes, and their framing.
       return {"LaneSums", kSmall, kMiB + kSmall, 0};
+    case Method::kLookupObject:
+      // 65,536 stripes of at most 30 bytes, and 1024 nodes with 16 addresses of 256 bytes each.
+      return {"LookupObject", kSmall, 8 * kMiB, 0};
+    case Method::kOpenObject:
+      // The numbers of 65,536 stripes; the answer may have 4 Mi granules of 8 bytes.
+      return {"OpenObject", kMiB, kMaxFrameBytes, 0};
+    case Method::kListObjects:
+      // 1024 keys of 1024 bytes, each with two numbers.
+      return {"ListObjects", kSmall, 2 * kMiB, 0};
+    case Method::kDeleteObject:
+      return {"DeleteObject", kSmall, kSmall, 0};
+    case Method::kReadStripes:
+      return {"ReadStripes", kSmall, kSmall, 0};
     case Method::kBeginPut:
       return {"BeginPut", kSmall, kSmall, 0};
     case Method::kPutStripe:

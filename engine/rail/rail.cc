@@ -158,6 +158,22 @@ Task<Result<void>> Rail::fence(SliceSource& source, TimePoint deadline) {
   co_return ok_result();
 }
 
+Task<Result<void>> Rail::grant(SliceSource& source, std::vector<std::span<std::byte>> memory,
+                               TimePoint deadline) {
+  Attachment* attachment = find(source);
+  CORAIL_CHECK(attachment != nullptr, "only an attached share can let its owner write");
+  auto granted = co_await transport_->grant(*attachment, std::move(memory), deadline);
+  if (!granted) co_return std::move(granted).error().on_rail(name_);
+  co_return ok_result();
+}
+
+Task<void> Rail::revoke(SliceSource& source) {
+  Attachment* attachment = find(source);
+  CORAIL_CHECK(attachment != nullptr, "only an attached share has let its owner write");
+  CORAIL_CHECK(attachment->slices_in_flight_ == 0, "nobody writes any more (I1)");
+  co_await transport_->revoke(*attachment);
+}
+
 void Rail::schedule_pump() {
   if (pump_scheduled_) return;
   pump_scheduled_ = true;

@@ -2,11 +2,14 @@
 
 #include <asio/any_io_executor.hpp>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
@@ -98,6 +101,13 @@ class Rail final : private PortListener {
 
   /// See Transport::fence.
   Task<Result<void>> fence(SliceSource& source, TimePoint deadline);
+
+  /// See Transport::grant. The share is attached, and hands out no pushed slice before this has
+  /// returned a success. Whatever it returned, revoke() follows.
+  Task<Result<void>> grant(SliceSource& source, std::vector<std::span<std::byte>> memory,
+                           TimePoint deadline);
+  /// See Transport::revoke. Before detach(); not for a share that is abandoned.
+  Task<void> revoke(SliceSource& source);
 
   /// Closes the transport beside the caller, because of a fence that failed so: every posted slice
   /// gets its outcome, unless the device hangs. The rail is rebuilt.

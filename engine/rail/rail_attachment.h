@@ -20,6 +20,9 @@ class Rail::Attachment final : public SliceSink {
     rail_.window_.landed(to - from, now);
     if (source_ != nullptr) source_->on_landed(slice, from, to);
   }
+  void on_receipt(const Slice& slice, const PushReceipt& receipt) noexcept override {
+    if (source_ != nullptr) source_->on_receipt(slice, receipt);
+  }
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override;
 
   Rail& rail_;

@@ -24,6 +24,8 @@ struct Slice {
   bool pushed = false;
 };
 
+struct PushReceipt;
+
 /// On whose behalf slices are posted: the holder serves them only inside the live lease of this
 /// read in this session. Reads of parts of one lease have its id in common, and differ in epoch.
 struct ReadContext {
@@ -44,6 +46,9 @@ class SliceSink {
   /// whose capabilities say `reports_landing` call it; the outcome of a slice comes after its last
   /// landing.
   virtual void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept = 0;
+
+  /// What the owner says of a pushed slice that it has sent; the outcome comes later.
+  virtual void on_receipt(const Slice& /*slice*/, const PushReceipt& /*receipt*/) noexcept {}
 
   /// The one and last word about a slice: from here on nothing writes into its destination. A
   /// success means that all its bytes have landed. kFlushed: given up by a fence, not a fault of

@@ -30,8 +30,9 @@ class Owner {
   /// Gives the lease back, and with it tells the owner to send nothing more for this read (contract
   /// 3). The owner refuses what is asked for later; slices that its rails have admitted before may
   /// still be sent after the answer. So the answer proves nothing: each rail's own fence does. (On
-  /// tcp that is local, and what still comes goes nowhere.) Idempotent; may overtake the query,
-  /// which then leaves a tombstone at the holder.
+  /// tcp that is local, and what still comes goes nowhere.) Where the owner writes what is read, it
+  /// stops, and answers when nothing that it had begun is on its way any more. Idempotent; may
+  /// overtake the query, which then leaves a tombstone at the holder.
   virtual Task<Result<void>> release(ReadId read, TimePoint deadline) = 0;
 };
 

@@ -44,6 +44,7 @@ Task<Result<void>> RailShare::run() {
 
 Task<void> RailShare::pull() {
   running_ = true;
+  if (read_.pushed) co_await open_to_owner();
   while (!done() && !stuck_) {
     co_await changed_.wait();
     if (giving_up() && !in_flight_.empty()) co_await make_quiescent();
@@ -51,10 +52,12 @@ Task<void> RailShare::pull() {
   running_ = false;
   submit_time_ = rail_.submit_time(*this);
   if (stuck_) {
+    // The right to write stays with the memory, which nobody gets any more.
     rail_.abandon(*this);
-  } else {
-    rail_.detach(*this);
+    co_return;
   }
+  if (read_.pushed) co_await rail_.revoke(*this);
+  rail_.detach(*this);
 }
 
 Result<void> RailShare::conclude() {
@@ -132,7 +135,7 @@ bool RailShare::has_fair_part() const noexcept {
 }
 
 bool RailShare::has_more() const noexcept {
-  if (giving_up()) return false;
+  if (giving_up() || waits_for_grant()) return false;
   if (!flushed_.empty()) return true;
   return (part_.cursor.remaining() > 0 || part_.returned.bytes() > 0) && !has_fair_part();
 }
@@ -146,9 +149,12 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   const ReadPlan::Span& span = *cut->span;
   const std::uint64_t within = cut->linear - span.linear;
   Slice slice;
-  slice.region = span.region_id;
+  slice.pushed = read_.pushed;
   slice.remote_offset = span.remote_offset + within;
-  slice.remote_key = region_keys_.empty() ? 0 : region_keys_[span.region];
+  if (!slice.pushed) {
+    slice.region = span.region_id;
+    slice.remote_key = region_keys_.empty() ? 0 : region_keys_[span.region];
+  }
   slice.destination = read_.chunk_bases[span.chunk] + span.chunk_offset + within;
   slice.length = cut->length;
   slice.tag = cut->linear;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/base/clock.h"
@@ -32,6 +34,9 @@ inline constexpr std::uint64_t kSmallBytesPerRail = kMiB;
 /// the session's join, on the rail's executor, and returns only when every slice has had its
 /// outcome. A cancel sets SharedRead::stopped and calls stop_requested(), which makes run() climb
 /// the ladder of contract 4: wait where a fence would harm others, fence, close.
+///
+/// Of a pushed read it first lets the owner write into the destination, and takes that back when
+/// nothing of it is in flight any more.
 ///
 /// Where the read retries, a share whose path fails does the same, and then gives back what it had
 /// and has not landed; the others stay until all bytes have. So does a share of a rail on trial,
@@ -98,6 +103,9 @@ class RailShare final : public SliceSource {
   Task<void> pull();
   Result<void> conclude();
   bool give_back();
+  bool waits_for_grant() const noexcept { return read_.pushed && !granted_; }
+  std::vector<std::span<std::byte>> memory_of_owner() const;
+  Task<void> open_to_owner();
   Slice next_flushed(std::uint64_t max_bytes) noexcept;
   std::optional<SliceCursor::Cut> take(std::uint64_t max_bytes) noexcept;
   void started(const Slice& slice, std::uint32_t reposts);
@@ -130,6 +138,7 @@ class RailShare final : public SliceSource {
   std::uint64_t retried_slices_ = 0;
   std::uint64_t retried_bytes_ = 0;
   bool running_ = false;
+  bool granted_ = false;  // the owner may write: its slices may be posted
   Duration submit_time_{};
   Duration verify_time_{};
 };

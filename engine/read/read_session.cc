@@ -45,6 +45,7 @@ void ReadSession::build_shares() {
   shared_ = std::make_unique<SharedRead>(
       request_.plan, bases_of(request_.chunks), ReadContext{request_.read, state_.epoch()},
       request_.max_slice_bytes, rails, request_.retry_on_survivors);
+  shared_->pushed = request_.pushed;
   shared_->wake = [this] {
     for (const auto& share : shares_) {
       asio::post(share->rail().executor(), [share] { share->look_again(); });

@@ -44,6 +44,12 @@ struct ReadRequest {
   /// Which of the plan's owners each rail reaches, by index in `rails`; empty: all reach the first.
   /// Every owner needs a rail, and `owner` of the session speaks for all of them.
   std::vector<std::uint32_t> rail_owners;
+  /// The owners write what is read, when they are asked to (Slice::pushed), instead of being read.
+  /// Then the plan's regions are one for each owner, from 0 to the size of the object, addresses
+  /// count from the beginning of the object, and `region_keys` mean nothing. Rails that do not push
+  /// are skipped. A read that gives up is over only when its owner has ended what it writes
+  /// (Owner::release), and each rail is fenced all the same.
+  bool pushed = false;
   /// The holder's keys for each rail, because they are per port: by index in `rails`, then in the
   /// region table, 0 where there is none. Empty where no rail has keys, as is the vector of a rail
   /// that has none. A rail that needs keys and lacks one of a region of the plan is skipped.
@@ -98,6 +104,7 @@ class ReadSession {
   Result<void> choose_integrity();
   Result<void> choose_rails();
   std::optional<std::string> lacks_key(std::size_t rail) const;
+  std::optional<std::string> cannot_serve(std::size_t rail) const;
   std::vector<std::uint32_t> rails_of_owners() const;
 
   Task<Result<void>> attempt(ReadReport& report);

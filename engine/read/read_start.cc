@@ -59,7 +59,7 @@ Result<void> ReadSession::check_owners() const {
 
 Result<void> ReadSession::check_keys() const {
   const auto& keys = request_.region_keys;
-  if (keys.empty()) return ok_result();
+  if (keys.empty() || request_.pushed) return ok_result();
   std::vector<std::size_t> regions(request_.plan->owners());
   for (std::size_t owner = 0; owner < regions.size(); ++owner) {
     for (const ReadPlan::Span& span : request_.plan->spans_of(owner)) {
@@ -93,15 +93,21 @@ std::optional<std::string> ReadSession::lacks_key(std::size_t rail) const {
   return std::nullopt;
 }
 
+std::optional<std::string> ReadSession::cannot_serve(std::size_t rail) const {
+  if (!request_.pushed) return lacks_key(rail);
+  if (request_.rails[rail]->capabilities().pushes) return std::nullopt;
+  return "its transport has no owner write; read what lies in memory by pull, or use other rails";
+}
+
 Result<void> ReadSession::choose_rails() {
   std::string reasons;
-  Errc code = Errc::kProtocol;
+  Errc code = request_.pushed ? Errc::kIncompatible : Errc::kProtocol;
   for (std::size_t i = 0; i < request_.rails.size(); ++i) {
     const Rail& rail = *request_.rails[i];
     const RailStatus status = rail.status();
     on_trial_.push_back(status.breaker == BreakerState::kHalfOpen);
     if (status.state == RailState::kReady) {
-      skipped_.push_back(lacks_key(i));
+      skipped_.push_back(cannot_serve(i));
       if (skipped_.back()) reasons += fmt::format("; {}: {}", rail.name(), *skipped_.back());
       continue;
     }

@@ -28,6 +28,7 @@ struct OwnerPart {
             std::uint32_t rail_count)
       : bytes(plan.owner_end(owner) - plan.owner_begin(owner)),
         rails(rail_count),
+        number(owner),
         cursor(plan, owner, max_slice, kSliceFloorBytes, rail_count),
         returned(plan),
         survivors(rail_count) {}
@@ -36,6 +37,7 @@ struct OwnerPart {
 
   const std::uint64_t bytes;
   const std::uint32_t rails;
+  const std::size_t number;  // of the owner, in the plan
   // Each in a cache line of its own: every rail's thread takes slices and counts.
   alignas(kCacheLineBytes) SliceCursor cursor;
   /// Over all rails: by what part each is of it, they share.
@@ -72,6 +74,8 @@ struct SharedRead {
   /// Some share may give back what it had, so that the others stay until all bytes have landed: the
   /// read retries, or one of its rails is on trial. Set before the first share runs.
   bool may_give_back;
+  /// Its slices are written by the owners, see Slice::pushed. Set before the first share runs.
+  bool pushed = false;
   /// Makes every share look again for slices, and whether its part is complete, on its own rail's
   /// executor. Any thread. Set before the first share runs.
   std::function<void()> wake;

@@ -103,12 +103,14 @@ Result<void> LeaseTable::may_hold(SessionId session_id, std::uint64_t held_bytes
 }
 
 LeaseTable::Granted LeaseTable::grant(SessionId session_id, ReadId read,
-                                      std::shared_ptr<const LeasedBytes> bytes,
-                                      std::uint64_t held_bytes, Duration ttl) {
+                                      std::shared_ptr<const LeasedRanges> bytes,
+                                      std::uint64_t held_bytes, Duration ttl,
+                                      std::shared_ptr<const void> held) {
   Lease lease;
   lease.expires = clock_.now() + ttl;
   lease.held_bytes = held_bytes;
   lease.bytes = std::move(bytes);
+  lease.held = std::move(held);
   lease.timer = start_timer(session_id, read, lease.expires);
   const std::lock_guard lock(mutex_);
   Session& session = session_of(session_id);
@@ -215,9 +217,9 @@ void LeaseTable::drop_session(SessionId session_id) {
   sessions_.erase(session);
 }
 
-Result<std::shared_ptr<const LeasedBytes>> LeaseTable::live_bytes(SessionId session_id,
-                                                                  ReadId read) const {
-  std::shared_ptr<const LeasedBytes> bytes;
+Result<std::shared_ptr<const LeasedRanges>> LeaseTable::live_bytes(SessionId session_id,
+                                                                   ReadId read) const {
+  std::shared_ptr<const LeasedRanges> bytes;
   {
     const std::lock_guard lock(mutex_);
     const auto session = sessions_.find(session_id);
@@ -244,7 +246,7 @@ Result<PinnedBytes> LeaseTable::admit(SessionId session, ReadId read, RegionId r
                                       std::uint64_t offset, std::uint64_t length) const {
   auto live = live_bytes(session, read);
   if (!live) return std::move(live).error();
-  std::shared_ptr<const LeasedBytes> bytes = std::move(*live);
+  std::shared_ptr<const LeasedRanges> bytes = std::move(*live);
   const auto found = bytes->find(region, offset, length);
   if (!found) {
     return Error(Errc::kRefused, Stage::kServe,
@@ -252,6 +254,13 @@ Result<PinnedBytes> LeaseTable::admit(SessionId session, ReadId read, RegionId r
                              length, offset, region.value(), read.value()));
   }
   return PinnedBytes(*found, Pin(std::move(bytes)));
+}
+
+bool LeaseTable::knows(SessionId session_id, ReadId read) const {
+  const std::lock_guard lock(mutex_);
+  const auto session = sessions_.find(session_id);
+  if (session == sessions_.end()) return false;
+  return session->second.leases.contains(read) || session->second.ended.contains(read);
 }
 
 Result<std::vector<std::uint64_t>> LeaseTable::lane_sums(SessionId session, ReadId read,

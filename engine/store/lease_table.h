@@ -14,7 +14,7 @@
 #include "engine/base/result.h"
 #include "engine/memory/pin.h"
 #include "engine/plan/lane_range.h"
-#include "engine/store/leased_bytes.h"
+#include "engine/store/leased_ranges.h"
 #include "engine/store/store_types.h"
 
 namespace corail::detail {
@@ -22,8 +22,8 @@ namespace corail::detail {
 /// Who may read what until when. One timer per lease; ended reads are remembered for a while, so
 /// that a lapse is told from a mistake and a release may overtake its query.
 ///
-/// Owned by the store. All members but admit() on the home executor, destruction too: a timer that
-/// is destroyed there calls back no more. admit() on any thread. Nothing may be called for a
+/// Owned by a store. All members but admit() on the home executor, destruction too: a timer that is
+/// destroyed there calls back no more. admit() on any thread. Nothing may be called for a
 /// session after drop_session() of it.
 class LeaseTable {
  public:
@@ -40,9 +40,10 @@ class LeaseTable {
   Result<void> may_grant(SessionId session, ReadId read);
   /// Whether the session may keep so much more memory in place: kQuotaExceeded.
   Result<void> may_hold(SessionId session, std::uint64_t held_bytes);
-  /// After both said yes, in the same turn of the executor.
-  Granted grant(SessionId session, ReadId read, std::shared_ptr<const LeasedBytes> bytes,
-                std::uint64_t held_bytes, Duration ttl);
+  /// After both said yes, in the same turn of the executor. `held` is what else the lease keeps: it
+  /// goes with the lease, on the home executor, while `bytes` may stay with pins.
+  Granted grant(SessionId session, ReadId read, std::shared_ptr<const LeasedRanges> bytes,
+                std::uint64_t held_bytes, Duration ttl, std::shared_ptr<const void> held = nullptr);
 
   /// The lease lasts `ttl` from now on, and no less than it did. A lapsed one stays lapsed (I9).
   Result<Duration> renew(SessionId session, ReadId read, Duration ttl);
@@ -57,7 +58,13 @@ class LeaseTable {
   Result<PinnedBytes> admit(SessionId session, ReadId read, RegionId region, std::uint64_t offset,
                             std::uint64_t length) const;
 
-  /// LeasedBytes::lane_sums of a live lease; checks the range, which is remote input (I5).
+  /// What a live lease is about. As admit().
+  Result<std::shared_ptr<const LeasedRanges>> live_bytes(SessionId session, ReadId read) const;
+  /// Whether the read has a lease, or had one, or was released before it came, as far as that is
+  /// remembered.
+  bool knows(SessionId session, ReadId read) const;
+
+  /// LeasedRanges::lane_sums of a live lease; checks the range, which is remote input (I5).
   Result<std::vector<std::uint64_t>> lane_sums(SessionId session, ReadId read,
                                                LaneRange lanes) const;
 
@@ -71,7 +78,8 @@ class LeaseTable {
     TimePoint expires;
     bool quiesced = false;
     std::uint64_t held_bytes = 0;
-    std::shared_ptr<const LeasedBytes> bytes;
+    std::shared_ptr<const LeasedRanges> bytes;
+    std::shared_ptr<const void> held;
     std::unique_ptr<Timer> timer;
   };
   struct EndedRead {
@@ -93,8 +101,6 @@ class LeaseTable {
   Lease take(Session& session, ReadId read, End how);
   /// The lease, if it is live; one that has lapsed is taken out, into `lapsed`.
   Result<Lease*> find_live(Session& session, ReadId read, Lease& lapsed);
-  /// With the mutex free.
-  Result<std::shared_ptr<const LeasedBytes>> live_bytes(SessionId session, ReadId read) const;
 
   std::unique_ptr<Timer> start_timer(SessionId session, ReadId read, TimePoint expires);
   void on_timer(SessionId session, ReadId read);

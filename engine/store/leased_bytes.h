@@ -11,28 +11,26 @@
 #include "engine/base/ids.h"
 #include "engine/plan/lane_range.h"
 #include "engine/store/arena.h"
+#include "engine/store/leased_ranges.h"
 #include "engine/store/part_runs.h"
 
 namespace corail::detail {
 
-/// The bytes that a lease is about. Held by the lease and by every pin of an admitted range: the
-/// extents live until the last of them is gone, so what is being sent survives the lease (I6).
-/// Immutable but for the intervals, which are built once; any thread.
-class LeasedBytes {
+/// The blocks that a lease is about: their extents live until the lease and the last pin are gone,
+/// so what is being sent survives the lease (I6). Immutable but for the intervals, which are built
+/// once.
+class LeasedBytes final : public LeasedRanges {
  public:
   LeasedBytes(std::vector<std::shared_ptr<const Extent>> extents, PartRuns runs)
       : extents_(std::move(extents)), runs_(std::move(runs)) {}
 
-  /// The range, if all of it was leased. Every argument is remote input (I5). The first call sorts
-  /// and fuses the intervals; the rest is O(log intervals).
+  /// The first call sorts and fuses the intervals; the rest is O(log intervals).
   std::optional<std::span<const std::byte>> find(RegionId region, std::uint64_t offset,
-                                                 std::uint64_t length) const;
+                                                 std::uint64_t length) const override;
 
-  /// Of how many lanes the blocks are.
-  std::uint32_t lanes() const noexcept;
-  /// Per block, in the order of the prefix: what the checksum terms of the lanes add up to, as they
-  /// were at save. `lanes` is within lanes() and not empty. Its cost grows with blocks and parts.
-  std::vector<std::uint64_t> lane_sums(LaneRange lanes) const;
+  std::uint32_t lanes() const noexcept override;
+  /// Its cost grows with blocks and parts.
+  std::vector<std::uint64_t> lane_sums(LaneRange lanes) const override;
 
  private:
   struct Interval {

@@ -3,18 +3,22 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
-#include "engine/memory/slab_pool.h"
+#include "engine/base/ids.h"
 #include "engine/store/object_medium.h"
+#include "engine/store/object_memory.h"
 
 namespace corail {
 
-/// Objects in pinned memory of this process, a chunk for each stripe: they end with it. Running out
-/// of the pool's capacity is kOutOfMemory; a stripe larger than its slabs is kTooLarge. The pool
-/// must outlive it.
+/// Objects in memory of this process that peers may read: they end with it. Running out of it is
+/// kOutOfMemory, a stripe longer than its regions kTooLarge.
 class MemoryMedium final : public ObjectMedium {
  public:
-  explicit MemoryMedium(SlabPool& pool) : pool_(pool) {}
+  /// No generation of an earlier boot may be taken for one of this one's, so they begin somewhere
+  /// else in each.
+  MemoryMedium(std::shared_ptr<ObjectMemory> memory, BootId boot)
+      : memory_(std::move(memory)), boot_(boot) {}
 
   std::uint32_t devices() const noexcept override { return 1; }
   Task<Result<Recovered>> recover() override;
@@ -26,7 +30,8 @@ class MemoryMedium final : public ObjectMedium {
   Task<Result<void>> withdraw(const std::string& key) override;
 
  private:
-  SlabPool& pool_;
+  const std::shared_ptr<ObjectMemory> memory_;
+  const BootId boot_;
 };
 
 }  // namespace corail

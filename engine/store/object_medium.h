@@ -8,12 +8,27 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/ids.h"
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
+#include "engine/memory/pin.h"
 #include "engine/object/object_descriptor.h"
 #include "engine/object/striping_info.h"
 
 namespace corail {
+
+/// A stripe in memory that peers may read.
+struct StripeMemory {
+  std::uint32_t index = 0;  // in the object
+  RegionId region;
+  std::uint64_t region_offset = 0;  // bytes, from the region's base
+  PinnedBytes bytes;                // immutable once the object is committed
+
+  /// Of its first byte, as a StripeSource tells it.
+  std::uint64_t address() const noexcept {
+    return reinterpret_cast<std::uint64_t>(bytes.bytes.data());
+  }
+};
 
 /// The bytes of one generation of an object, on whatever a store keeps them. Offsets and lengths in
 /// bytes, within the stripe; both checked by the caller. Used on the store's executor; calls for
@@ -37,6 +52,10 @@ class StripeSet {
   virtual Task<void> remove() = 0;
   /// Where a stripe is, for people.
   virtual std::string where(std::uint32_t stripe) const = 0;
+
+  /// Whether peers may read the stripes in this process's memory. If so, memory() says where.
+  virtual bool in_memory() const noexcept { return false; }
+  virtual StripeMemory memory(std::uint32_t /*stripe*/) const { return {}; }
 };
 
 /// What a store found on its medium.

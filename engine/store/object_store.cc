@@ -76,6 +76,12 @@ Task<Result<void>> ObjectStore::read(LeaseId lease, std::uint32_t stripe, std::u
   return shielded(state_->read(lease, stripe, offset, into, check));
 }
 
+Result<ObjectPlaces> ObjectStore::places(LeaseId lease) { return state_->places(lease); }
+
+Result<PinnedBytes> ObjectStore::pin(LeaseId lease, std::uint64_t offset, std::uint64_t length) {
+  return state_->pin(lease, offset, length);
+}
+
 ObjectStoreStats ObjectStore::stats() const { return state_->stats(); }
 
 }  // namespace corail

@@ -14,6 +14,7 @@
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
+#include "engine/memory/pin.h"
 #include "engine/store/object_medium.h"
 #include "engine/store/object_store_types.h"
 
@@ -96,6 +97,13 @@ class ObjectStore {
   /// kStoreFailed, kStripeLost, and as renew().
   Task<Result<void>> read(LeaseId lease, std::uint32_t stripe, std::uint64_t offset,
                           std::span<std::byte> into, ReadCheck check);
+
+  /// Where the leased generation's stripes lie, each with a pin of its own. As renew().
+  Result<ObjectPlaces> places(LeaseId lease);
+  /// Bytes of a leased generation in memory, from `offset` of the object on and within one stripe;
+  /// empty, without a pin, where it is on directories. The pin may outlive the lease (I6).
+  /// kInvalidArgument, and as renew().
+  Result<PinnedBytes> pin(LeaseId lease, std::uint64_t offset, std::uint64_t length);
 
   ObjectStoreStats stats() const;
 

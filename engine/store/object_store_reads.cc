@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/units.h"
@@ -68,6 +69,38 @@ Task<Result<void>> ObjectStoreState::read(LeaseId lease, std::uint32_t stripe, s
   --object->users;
   forget_if_unused(object);
   co_return result;
+}
+
+Result<ObjectPlaces> ObjectStoreState::places(LeaseId lease) {
+  const auto found = leases_.find(lease);
+  if (!found) return found.error();
+  const StoredObject& object = **found;
+  ObjectPlaces places;
+  places.in_memory = object.stripes->in_memory();
+  if (!places.in_memory) return places;
+  const std::vector<ObjectChunk>& chunks = object.info->object.chunks;
+  places.stripes.reserve(chunks.size());
+  for (std::uint32_t i = 0; i < chunks.size(); ++i) {
+    if (chunks[i].node == object.info->home) places.stripes.push_back(object.stripes->memory(i));
+  }
+  return places;
+}
+
+Result<PinnedBytes> ObjectStoreState::pin(LeaseId lease, std::uint64_t offset,
+                                          std::uint64_t length) {
+  const auto found = leases_.find(lease);
+  if (!found) return found.error();
+  const StoredObject& object = **found;
+  // An index beyond 32 bits would wrap, so it is compared before it is one (I5).
+  const std::uint64_t stripe = offset / object.info->object.stripe_size;
+  const auto index = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(stripe, object.info->object.chunks.size()));
+  const std::uint64_t within = offset % object.info->object.stripe_size;
+  auto sound = check_range(*object.info, index, within, length, ReadCheck::kNone);
+  if (!sound) return std::move(sound).error();
+  if (!object.stripes->in_memory()) return PinnedBytes();
+  StripeMemory memory = object.stripes->memory(index);
+  return PinnedBytes(memory.bytes.bytes.subspan(within, length), std::move(memory.bytes.pin));
 }
 
 }  // namespace corail::detail

@@ -62,6 +62,8 @@ class ObjectStoreState {
   ObjectLeases& leases() noexcept { return leases_; }
   Task<Result<void>> read(LeaseId lease, std::uint32_t stripe, std::uint64_t offset,
                           std::span<std::byte> into, ReadCheck check);
+  Result<ObjectPlaces> places(LeaseId lease);
+  Result<PinnedBytes> pin(LeaseId lease, std::uint64_t offset, std::uint64_t length);
   ObjectStoreStats stats() const;
 
  private:

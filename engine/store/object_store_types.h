@@ -14,6 +14,7 @@
 #include "engine/base/units.h"
 #include "engine/object/object_descriptor.h"
 #include "engine/object/striping_info.h"
+#include "engine/store/object_medium.h"
 
 namespace corail {
 
@@ -49,6 +50,12 @@ struct ObjectLease {
   LeaseId id;
   Duration ttl{};
   std::shared_ptr<const StripingInfo> info;
+};
+
+/// Where the stripes of a leased generation lie that this store has.
+struct ObjectPlaces {
+  bool in_memory = false;             // else on directories, and peers cannot read them
+  std::vector<StripeMemory> stripes;  // in order; of an object in memory
 };
 
 /// Whether what was read is held against its granules' checksums.

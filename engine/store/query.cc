@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/store/leased_bytes.h"
 #include "engine/store/part_runs.h"
 
 namespace corail::detail {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/store/published_arena.h"
 
 namespace corail::detail {
 namespace {
@@ -76,7 +77,7 @@ StoreState::StoreState(StoreOptions options, RegionRegistry& registry, Clock& cl
       failure = fmt::format("NUMA node {} was given memory twice", node.numa_node);
       break;
     }
-    auto arena = make_arena(wanted);
+    auto arena = publish_arena(wanted, options_.registrars, registry_);
     if (!arena) {
       failure = arena.error().to_string();
       break;
@@ -90,30 +91,8 @@ StoreState::StoreState(StoreOptions options, RegionRegistry& registry, Clock& cl
 
 StoreState::~StoreState() { unpublish(); }
 
-Result<std::shared_ptr<Arena>> StoreState::make_arena(const SlabOptions& wanted) {
-  auto slab = Slab::create(wanted);
-  if (!slab) return std::move(slab).error();
-  const std::uint64_t piece = std::min(max_served_bytes(options_.registrars), (*slab)->bytes());
-  auto registered = (*slab)->register_with(options_.registrars, MemoryUse::kServed, piece);
-  if (!registered) return std::move(registered).error();
-  std::vector<RegionId> regions;
-  for (std::uint64_t at = 0; at < (*slab)->bytes(); at += piece) {
-    const auto base = reinterpret_cast<std::uint64_t>((*slab)->data()) + at;
-    const auto region = registry_.add(base, std::min(piece, (*slab)->bytes() - at),
-                                      wanted.numa_node, (*slab)->keys(regions.size()));
-    if (!region) {
-      for (const RegionId added : regions) registry_.remove(added);
-      return region.error();
-    }
-    regions.push_back(*region);
-  }
-  return std::make_shared<Arena>(std::move(*slab), std::move(regions), piece);
-}
-
 void StoreState::unpublish() {
-  for (const auto& arena : arenas_) {
-    for (const RegionId region : arena->regions()) registry_.remove(region);
-  }
+  for (const auto& arena : arenas_) unpublish_arena(*arena, registry_);
 }
 
 std::shared_ptr<Arena> StoreState::arena_of(std::int32_t numa_node) const {

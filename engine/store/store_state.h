@@ -74,7 +74,6 @@ class StoreState {
 
  private:
   /// Fails as mapping, registering and publishing do, and leaves nothing behind then.
-  Result<std::shared_ptr<Arena>> make_arena(const SlabOptions& wanted);
   void unpublish();
 
   const StoreOptions options_;

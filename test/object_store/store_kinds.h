@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "engine/base/random.h"
-#include "engine/memory/slab_pool.h"
+#include "engine/base/units.h"
+#include "engine/memory/region_registry.h"
 #include "engine/store/directory_medium.h"
 #include "engine/store/memory_medium.h"
+#include "engine/store/object_memory.h"
 #include "rpc/manifest/codec_manifest.h"
 #include "test/disk/simulated_disk.h"
 
@@ -23,21 +25,24 @@ class InMemory {
  public:
   static constexpr std::uint64_t kCapacity = 16 * kMiB;
 
+  /// A new life of the process, as far as a store can tell, in the same memory.
   std::unique_ptr<ObjectMedium> medium(const asio::any_io_executor&) {
-    return std::make_unique<MemoryMedium>(pool_);
+    return std::make_unique<MemoryMedium>(memory_, BootId(++boots_));
   }
-  bool nothing_left() const { return pool_.outstanding_bytes() == 0; }
+  bool nothing_left() const { return memory_->free_bytes() == memory_->capacity_bytes(); }
+  const RegionRegistry& registry() const noexcept { return registry_; }
+  ObjectMemory& memory() noexcept { return *memory_; }
 
  private:
-  static SlabPoolOptions options() {
-    SlabPoolOptions options;
-    options.capacity_bytes = kCapacity;
-    options.slab_bytes = 4 * kMiB;
-    options.numa_nodes = {};
+  static ObjectMemoryOptions options() {
+    ObjectMemoryOptions options;
+    options.nodes = {{0, kCapacity}};
     return options;
   }
 
-  SlabPool pool_{options()};
+  RegionRegistry registry_;
+  std::uint64_t boots_ = 0;
+  const std::shared_ptr<ObjectMemory> memory_ = *ObjectMemory::create(options(), registry_);
 };
 
 /// Three directories of a machine that may crash.

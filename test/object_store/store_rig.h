@@ -32,6 +32,7 @@ class StoreRig {
   /// Closes it, if there is one. Leases end with it.
   void stop();
   ObjectStore& store() noexcept { return *store_; }
+  ManualClock& clock() noexcept { return clock_; }
   asio::any_io_executor executor() { return context_.get_executor(); }
 
   /// Runs a task to its end.

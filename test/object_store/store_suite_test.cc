@@ -279,20 +279,5 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(wrong_requests_and_limits_are_typed, Kind, Kinds) 
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(memory_store)
-
-BOOST_AUTO_TEST_CASE(full_memory_is_typed_and_the_old_generation_stays) {
-  Fixture<InMemory> rig;
-  BOOST_REQUIRE(rig.put("k", 1, InMemory::kCapacity / 2).ok());
-  BOOST_TEST((code_of(rig.put("k", 2, InMemory::kCapacity)) == Errc::kOutOfMemory));
-  BOOST_TEST(holds(rig.get("k"), 1, InMemory::kCapacity / 2));
-  BOOST_TEST(rig.run(rig.store().erase("k", std::nullopt)).ok());
-  rig.settle();
-  BOOST_TEST(rig.nothing_left());
-  BOOST_TEST(rig.put("k", 2, InMemory::kCapacity).ok());
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
 }  // namespace
 }  // namespace corail::test

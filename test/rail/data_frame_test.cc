@@ -53,11 +53,12 @@ BOOST_AUTO_TEST_CASE(the_bytes_on_the_wire_never_change) {
   for (std::size_t i = 0; i < preface.token.size(); ++i) {
     preface.token[i] = static_cast<std::uint8_t>(0xA0 + i);
   }
+  preface.name = 0x6867666564636261;
   BOOST_TEST(hex(encode(preface)) ==
-             "636f7261696c44310100000000000000a0a1a2a3a4a5a6a7a8a9aaabacadaeaf");
+             "636f7261696c44310200000000000000a0a1a2a3a4a5a6a7a8a9aaabacadaeaf6162636465666768");
   ChannelPrefaceAnswer answer;
   answer.answer = ChannelAnswer::kUnknownToken;
-  BOOST_TEST(hex(encode(answer)) == "636f7261696c41310100000001000000");
+  BOOST_TEST(hex(encode(answer)) == "636f7261696c41310200000001000000");
   BOOST_TEST(hex(encode(some_read())) ==
              "01000000040302011817161514131211282726252423222130201000000000004847464544434241"
              "5857565554535251");
@@ -75,10 +76,12 @@ BOOST_AUTO_TEST_CASE(what_was_encoded_is_decoded) {
   ChannelPreface preface;
   preface.version = 9;  // to be answered, not to be dropped
   preface.token[3] = 77;
+  preface.name = 78;
   const auto decoded = decode_channel_preface(encode(preface));
   BOOST_REQUIRE(decoded.ok());
   BOOST_TEST(decoded->version == 9U);
   BOOST_TEST((decoded->token == preface.token));
+  BOOST_TEST(decoded->name == 78U);
 }
 
 BOOST_AUTO_TEST_CASE(a_preface_that_comes_back_is_no_answer) {
@@ -91,7 +94,7 @@ BOOST_AUTO_TEST_CASE(answers_out_of_range_are_refused_unless_they_are_of_another
   ChannelPrefaceAnswer answer;
   answer.answer = static_cast<ChannelAnswer>(4);
   BOOST_TEST(!decode_channel_preface_answer(encode(answer)).ok());
-  answer.version = 2;
+  answer.version = kChannelVersion + 1;
   BOOST_TEST(decode_channel_preface_answer(encode(answer)).ok());
 }
 

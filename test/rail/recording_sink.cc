@@ -12,6 +12,11 @@ void RecordingSink::on_landed(const Slice& slice, std::uint64_t from, std::uint6
   if (during_landing) during_landing(slice);
 }
 
+void RecordingSink::on_receipt(const Slice& slice, const PushReceipt& receipt) noexcept {
+  if (receipt.bytes != slice.length || outcomes_.contains(slice.tag)) ++breaches_;
+  ++receipts_;
+}
+
 void RecordingSink::on_outcome(const Slice& slice, Result<void> outcome) noexcept {
   const Errc code = outcome.ok() ? Errc::kUnset : outcome.error().code();
   if (outcome.ok() && landed_[slice.tag] != slice.length) ++breaches_;

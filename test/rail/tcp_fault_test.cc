@@ -61,7 +61,7 @@ Task<void> connect_to_others(TcpRig& rig) {
   scope.spawn(newer.accept_with(answer));
   const Error incompatible = co_await connect_failure(rig, newer.endpoint());
   BOOST_TEST((incompatible.code() == Errc::kIncompatible), incompatible.to_string());
-  BOOST_TEST(incompatible.detail().find("version 2") != std::string::npos);
+  BOOST_TEST(incompatible.detail().find("version 3") != std::string::npos);
   co_await scope.join();
   FakeHolder echoing(rig.context);
   scope.spawn(echoing.echo());

@@ -150,6 +150,10 @@ BOOST_AUTO_TEST_CASE(a_store_that_is_not_there_is_a_miss) {
   world.run(close(&server));
 }
 
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 /// Everything once over real sockets.
 Task<bool> over_tcp(RpcServer* server, std::string address, Clock* clock) {
   const auto executor = co_await asio::this_coro::executor;
@@ -178,6 +182,7 @@ Task<bool> over_tcp(RpcServer* server, std::string address, Clock* clock) {
   co_await server->close();
   co_return fine && server->sessions() == 0;
 }
+#pragma GCC diagnostic pop
 
 BOOST_AUTO_TEST_CASE(everything_once_over_tcp) {
   SteadyClock clock;

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/base/checksum.h"
 #include "engine/exec/host_port.h"
 #include "engine/rail/tcp/data_frame.h"
 
@@ -43,6 +44,10 @@ Result<void> judge(const ChannelPrefaceAnswer& answer) {
 }
 
 }  // namespace
+
+std::uint64_t channel_name(const DataSocket& socket) noexcept {
+  return xxh3_64(socket.local_name());
+}
 
 /// Shared with the timer's callback, which may be queued already when the frame goes.
 struct ChannelOpener::Attempt {
@@ -132,6 +137,7 @@ Result<Socket> ChannelOpener::make_socket(bool v6) const {
 Task<Result<void>> ChannelOpener::shake_hands(DataSocket& socket, RailEndpoint remote) {
   ChannelPreface preface;
   preface.token = remote.token;
+  preface.name = channel_name(socket);
   const ChannelPrefaceBytes question = encode(preface);
   ChannelPrefaceAnswerBytes bytes{};
   Transferred::State state = co_await socket.send_all(std::span(question));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <cstdint>
 #include <memory>
 
 #include "engine/base/clock.h"
@@ -11,6 +12,10 @@
 #include "engine/rail/tcp/tcp_options.h"
 
 namespace corail {
+
+/// What a channel is called in the orders for it. Made of its own end's address, which no other
+/// channel has that goes to the same door at the same time. The socket is connected.
+std::uint64_t channel_name(const DataSocket& socket) noexcept;
 
 /// Opens data channels to a holder, one after the other: connects from the local address and shows
 /// the token.

@@ -65,7 +65,8 @@ bool begins_with(FieldReader& reader, const Magic& magic) noexcept {
 
 }  // namespace
 
-static_assert(kChannelPrefaceBytes == kChannelMagic.size() + 4 + 4 + sizeof(ChannelToken));
+static_assert(kChannelPrefaceBytes == kChannelMagic.size() + 4 + 4 + sizeof(ChannelToken) + 8);
+static_assert(kLeastPrefaceBytes <= kChannelPrefaceBytes);
 static_assert(kChannelPrefaceAnswerBytes == kChannelAnswerMagic.size() + 4 + 4);
 static_assert(kRequestBytes == 4 + 4 + 5 * 8);
 static_assert(kReplyBytes == 4 + 4 + 3 * 8);
@@ -74,7 +75,7 @@ static_assert(kMaxPayloadBytes <= kMaxReadBytes);
 ChannelPrefaceBytes encode(const ChannelPreface& preface) noexcept {
   FieldWriter<kChannelPrefaceBytes> writer;
   writer.bytes(kChannelMagic).number(preface.version).number(std::uint32_t{0});
-  return writer.bytes(preface.token).done();
+  return writer.bytes(preface.token).number(preface.name).done();
 }
 
 ChannelPrefaceAnswerBytes encode(const ChannelPrefaceAnswer& answer) noexcept {
@@ -117,6 +118,7 @@ Result<ChannelPreface> decode_channel_preface(
     return malformed("the reserved field of the preface is not zero");
   }
   reader.bytes(preface.token);
+  preface.name = reader.number<std::uint64_t>();
   return preface;
 }
 

@@ -20,9 +20,11 @@ namespace corail {
 //   requester -> holder   ChannelPreface, then Request...
 //   holder -> requester   ChannelPrefaceAnswer, then Reply (+ payload)...
 //
-// An operation ends with the last byte of its slice, with kCancelled or with kRefused; exactly one
-// of them comes, and nothing after it. Decoders check whatever a frame alone can get wrong (I5);
-// whether the operation exists is its table's business.
+// A READ ends with the last byte of its slice, with kCancelled or with kRefused; exactly one of
+// them comes, and nothing after it. For an order (PushOrder) only DATA comes, under its number:
+// what ends it is the answer to the order, which travels on another connection and may overtake it.
+// Decoders check whatever a frame alone can get wrong (I5); whether the operation exists is its
+// table's business.
 
 inline constexpr std::array<std::uint8_t, 8> kChannelMagic = {'c', 'o', 'r', 'a',
                                                               'i', 'l', 'D', '1'};
@@ -30,9 +32,12 @@ inline constexpr std::array<std::uint8_t, 8> kChannelMagic = {'c', 'o', 'r', 'a'
 /// connected to itself, is not taken for the holder's answer.
 inline constexpr std::array<std::uint8_t, 8> kChannelAnswerMagic = {'c', 'o', 'r', 'a',
                                                                     'i', 'l', 'A', '1'};
-inline constexpr std::uint32_t kChannelVersion = 1;
+inline constexpr std::uint32_t kChannelVersion = 2;
 
-inline constexpr std::size_t kChannelPrefaceBytes = 32;
+inline constexpr std::size_t kChannelPrefaceBytes = 40;
+/// What the preface of every version so far begins with is as long as this: enough to answer one of
+/// another version, which may send no more.
+inline constexpr std::size_t kLeastPrefaceBytes = 32;
 inline constexpr std::size_t kChannelPrefaceAnswerBytes = 16;
 inline constexpr std::size_t kRequestBytes = 48;
 inline constexpr std::size_t kReplyBytes = 32;
@@ -47,6 +52,8 @@ inline constexpr std::uint32_t kMaxQueuedReads = 1024;
 struct ChannelPreface {
   std::uint32_t version = kChannelVersion;
   ChannelToken token{};
+  /// What the requester's orders call this channel: no other one that it has open at the door.
+  std::uint64_t name = 0;
 };
 
 enum class ChannelAnswer : std::uint32_t {
@@ -64,7 +71,8 @@ struct ChannelPrefaceAnswer {
 enum class RequestKind : std::uint32_t { kRead = 1, kCancel = 2 };
 
 /// READ asks for [offset, offset + length) of a region. CANCEL ends all READs of its read and epoch
-/// that were sent before it, or of every epoch where it names none (0). The rest of it is zero.
+/// that were sent before it, and the orders that are being sent, or those of every epoch where it
+/// names none (0). The rest of it is zero.
 struct Request {
   RequestKind kind = RequestKind::kRead;
   RegionId region;

@@ -1,11 +1,23 @@
 #include "engine/rail/tcp/in_flight.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "engine/base/check.h"
-#include "engine/rail/tcp/tcp_limits.h"
+#include "engine/rail/tcp/data_frame.h"
 
 namespace corail {
+namespace {
+
+// The number of an order: a mark that no key of a READ has, how many orders there were before, and
+// the slot. So numbers grow, and whoever brings one back need not be searched for.
+constexpr std::uint64_t kOrderMark = std::uint64_t{1} << 63;
+constexpr int kSlotBits = 16;
+constexpr std::uint64_t kSlotMask = (std::uint64_t{1} << kSlotBits) - 1;
+static_assert(kMaxQueuedReads <= kSlotMask, "every slot of a channel has a place in a number");
+
+}  // namespace
 
 void InFlight::add(const PostedSlice& posted) {
   waiting_.push_back(posted);
@@ -19,7 +31,57 @@ std::optional<std::pair<OpKey, PostedSlice>> InFlight::start_next() {
   waiting_.pop_front();
   const auto key = ops_.insert(next);
   CORAIL_CHECK(key.has_value(), "a table with room took nothing");
-  return std::pair(*key, next);
+  PostedSlice& started = *ops_.find(*key);
+  if (started.slice.pushed) {
+    started.order = kOrderMark | (++orders_ << kSlotBits) | key->slot;
+    ordered_[key->slot] = *key;
+  }
+  return std::pair(*key, started);
+}
+
+OpKey InFlight::resolve(OpKey wire) noexcept {
+  if (!was_ordered(wire)) return wire;
+  const OpKey key = ordered_[wire.packed() & kSlotMask];
+  const PostedSlice* const op = ops_.find(key);
+  return op != nullptr && op->order == wire.packed() ? key : OpKey();
+}
+
+bool InFlight::was_ordered(OpKey wire) const noexcept {
+  const std::uint64_t number = wire.packed();
+  if ((number & kOrderMark) == 0 || (number & kSlotMask) >= ordered_.size()) return false;
+  const std::uint64_t which = (number & ~kOrderMark) >> kSlotBits;
+  return which > 0 && which <= orders_;
+}
+
+bool InFlight::answer(std::uint64_t order, Result<PushReceipt> receipt) noexcept {
+  const OpKey key = resolve(OpKey::unpack(order));
+  PostedSlice* const op = ops_.find(key);
+  if (op == nullptr) return false;  // the channel has ended
+  if (!receipt.ok()) {
+    Error why = std::move(receipt).error();
+    if (why.code() == Errc::kCancelled && op->cancelled) {
+      why = Error(Errc::kFlushed, Stage::kWait,
+                  "given up by the fence of another part of the same read");
+    }
+    end(key, std::move(why));
+  } else if (receipt->bytes != op->slice.length) {
+    end(key, Error(Errc::kProtocol, Stage::kWait,
+                   fmt::format("the owner says that it has sent {} bytes where {} were ordered",
+                               receipt->bytes, op->slice.length)));
+  } else if (op->discard) {
+    end(key, ok_result());
+  } else {
+    op->answered = true;
+    op->sink->on_receipt(op->slice, *receipt);
+    end_if_complete(key);
+  }
+  return true;
+}
+
+void InFlight::end_if_complete(OpKey key) noexcept {
+  const PostedSlice* const op = ops_.find(key);
+  if (op == nullptr || op->received != op->slice.length) return;
+  if (op->order == 0 || op->answered) end(key, ok_result());
 }
 
 void InFlight::received(OpKey key, std::uint64_t bytes) noexcept {

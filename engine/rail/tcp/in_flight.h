@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/exec/op_table.h"
+#include "engine/rail/push.h"
 #include "engine/rail/slice.h"
 
 namespace corail {
@@ -18,8 +19,10 @@ struct PostedSlice {
   ReadContext context;
   SliceSink* sink = nullptr;
   std::uint64_t received = 0;
-  bool discard = false;    // it has had its outcome: bytes that still come are dropped
-  bool cancelled = false;  // the holder has been asked to end it
+  std::uint64_t order = 0;  // the number of its order; 0: it is READ
+  bool answered = false;    // the owner has sent all that was ordered
+  bool discard = false;     // it has had its outcome: bytes that still come are dropped
+  bool cancelled = false;   // the holder has been asked to end it
 };
 
 /// Whether reads share a rail.
@@ -32,22 +35,39 @@ struct Sharing {
 /// exactly one each.
 ///
 /// A fenced slice keeps its slot until the holder has ended it, so that its late frames are told
-/// from stale ones; until then further slices may have to wait for a slot. Owned by its channel; on
-/// the executor's thread. Sinks are called last in each function, and may post from within.
+/// from stale ones; until then further slices may have to wait for a slot. A pushed slice ends once
+/// its bytes have landed and its order was answered, or with an answer that is no: the answer may
+/// overtake bytes, so those of an order that has ended are no breach, and go nowhere. Owned by its
+/// channel; on the executor's thread. Sinks are called last in each function, and may post from
+/// within.
 class InFlight {
  public:
-  explicit InFlight(std::uint32_t capacity) : ops_(capacity) {}
+  explicit InFlight(std::uint32_t capacity) : ops_(capacity), ordered_(capacity) {}
 
   void add(const PostedSlice& posted);
 
-  /// Gives the oldest waiting slice a slot, if there are both. The caller asks the holder for it.
+  /// Gives the oldest waiting slice a slot, if there are both, and a pushed one the number of its
+  /// order, which is higher than all before. The caller asks the holder for it.
   std::optional<std::pair<OpKey, PostedSlice>> start_next();
 
   /// Null for an operation that does not exist, whoever made the key up.
   PostedSlice* find(OpKey key) noexcept { return ops_.find(key); }
 
+  /// Which operation a frame or an answer is about: its key, or the number of its order. Remote
+  /// input; one that find() does not know where there is none (I5).
+  OpKey resolve(OpKey wire) noexcept;
+
+  /// Whether this is the number of an order that was given out, whether it has ended or not.
+  bool was_ordered(OpKey wire) const noexcept;
+
+  /// What the owner answers to an order. True where a slot may be free now.
+  bool answer(std::uint64_t order, Result<PushReceipt> receipt) noexcept;
+
   /// `bytes` more of the operation have been received, into its destination or away.
   void received(OpKey key, std::uint64_t bytes) noexcept;
+
+  /// Ends the operation if nothing of it is missing.
+  void end_if_complete(OpKey key) noexcept;
 
   /// The operation is over, and its key stale.
   void end(OpKey key, Result<void> outcome) noexcept;
@@ -73,6 +93,8 @@ class InFlight {
 
  private:
   OpTable<PostedSlice> ops_;
+  std::vector<OpKey> ordered_;  // by slot: the latest order there
+  std::uint64_t orders_ = 0;    // so far
   std::deque<PostedSlice> waiting_;
   std::uint64_t received_ = 0;
   std::uint64_t outstanding_ = 0;

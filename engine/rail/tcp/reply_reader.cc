@@ -58,8 +58,7 @@ Result<void> ReplyReader::advance(std::size_t count) {
     payload_left_ -= landed;
     count -= static_cast<std::size_t>(landed);
     slices_.received(current_, landed);
-    const PostedSlice* const op = slices_.find(current_);
-    if (op != nullptr && op->received == op->slice.length) slices_.end(current_, ok_result());
+    slices_.end_if_complete(current_);
   }
   header_bytes_ += count;
   if (header_bytes_ < kReplyBytes) return ok_result();
@@ -70,14 +69,25 @@ Result<void> ReplyReader::advance(std::size_t count) {
 }
 
 Result<void> ReplyReader::begin(const Reply& reply) {
-  const PostedSlice* const op = slices_.find(reply.op);
+  const OpKey key = slices_.resolve(reply.op);
+  const PostedSlice* const op = slices_.find(key);
+  const bool ordered = slices_.was_ordered(reply.op);
+  if (op == nullptr && ordered && reply.kind == ReplyKind::kData) {
+    // The answer that has ended the order was faster.
+    current_ = OpKey();
+    payload_left_ = reply.length;
+    return ok_result();
+  }
+  if (ordered && reply.kind != ReplyKind::kData) {
+    return breach(fmt::format("order {:#x} was answered on the data channel", reply.op.packed()));
+  }
   if (op == nullptr) {
     return breach(fmt::format("a reply to operation {:#x}, which does not exist or has ended",
                               reply.op.packed()));
   }
   switch (reply.kind) {
     case ReplyKind::kData:
-      return begin_data(reply, *op);
+      return begin_data(reply, key, *op);
     case ReplyKind::kCancelled:
       if (!op->cancelled) {
         // Taken for a flush it would be posted again, and a holder could have that for ever.
@@ -95,7 +105,7 @@ Result<void> ReplyReader::begin(const Reply& reply) {
   return ok_result();
 }
 
-Result<void> ReplyReader::begin_data(const Reply& reply, const PostedSlice& op) {
+Result<void> ReplyReader::begin_data(const Reply& reply, OpKey key, const PostedSlice& op) {
   if (reply.offset != op.received) {
     return breach(
         fmt::format("a DATA frame at offset {} where {} was due", reply.offset, op.received));
@@ -105,7 +115,7 @@ Result<void> ReplyReader::begin_data(const Reply& reply, const PostedSlice& op) 
     return breach(fmt::format("a DATA frame of {} bytes where {} are left of the slice",
                               reply.length, op.slice.length - op.received));
   }
-  current_ = reply.op;
+  current_ = key;
   payload_left_ = reply.length;
   return ok_result();
 }

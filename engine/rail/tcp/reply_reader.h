@@ -35,14 +35,14 @@ class ReplyReader {
 
  private:
   Result<void> begin(const Reply& reply);
-  Result<void> begin_data(const Reply& reply, const PostedSlice& op);
+  Result<void> begin_data(const Reply& reply, OpKey key, const PostedSlice& op);
 
   InFlight& slices_;
   const std::uint64_t receive_bytes_;
   std::vector<std::byte> discarded_;
   ReplyBytes header_{};
   std::size_t header_bytes_ = 0;
-  OpKey current_;
+  OpKey current_;  // not of an operation where its payload is dropped
   std::uint64_t payload_left_ = 0;
   std::array<iovec, 2> targets_{};
   std::size_t room_ = 0;

@@ -14,10 +14,12 @@
 namespace corail {
 
 ServeChannel::ServeChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
-                           Clock& clock, SessionId session, LeaseGate& gate,
+                           Clock& clock, SessionId session, std::uint64_t name, LeaseGate& gate,
                            const TcpOptions& options, ServeLoad& load)
     : socket_(std::move(socket)),
+      executor_(executor),
       session_(session),
+      name_(name),
       gate_(gate),
       frame_bytes_(options.frame_bytes),
       load_(load),
@@ -45,6 +47,7 @@ Task<void> ServeChannel::run() {
   batch_.clear();
   queue_.clear();
   count_load();
+  end_all_orders();
 }
 
 Task<void> ServeChannel::read_requests() {
@@ -90,7 +93,7 @@ Result<void> ServeChannel::accept(const Request& request) {
     queue_.cancel(request);
     return ok_result();
   }
-  if (queue_.size() >= kMaxQueuedReads) {
+  if (queue_.size() >= kMaxQueuedReads + orders_.size()) {
     return Error(Errc::kProtocol, Stage::kServe,
                  fmt::format("more than {} READs are waiting", kMaxQueuedReads));
   }
@@ -100,16 +103,48 @@ Result<void> ServeChannel::accept(const Request& request) {
   return ok_result();
 }
 
+Result<std::shared_ptr<ServedOrder>> ServeChannel::take_order(const PushOrder& order,
+                                                              PinnedBytes bytes,
+                                                              std::function<bool()> cancelled) {
+  CORAIL_CHECK(bytes.bytes.size() == order.length, "an order is served with other bytes");
+  if (!socket_->is_open()) {
+    return Error(Errc::kConnectionLost, Stage::kServe, "the data channel of the order was lost");
+  }
+  if (orders_.size() >= kMaxQueuedReads) {
+    return Error(Errc::kBusy, Stage::kServe,
+                 fmt::format("more than {} orders wait on one data channel; ask for fewer at once",
+                             kMaxQueuedReads));
+  }
+  // Last, because what is refused has not used its number.
+  if (!order_numbers_.take(order.number)) {
+    return Error(Errc::kRefused, Stage::kServe,
+                 fmt::format("an order under number {:#x}, which was used before", order.number));
+  }
+  Request request;
+  request.op = OpKey::unpack(order.number);
+  request.length = order.length;
+  request.read = order.context.read;
+  request.epoch = order.context.epoch;
+  auto served = std::make_shared<ServedOrder>(executor_, std::move(cancelled));
+  orders_.push_back(served);
+  queue_.push(request, std::move(bytes), served);
+  count_load();
+  queue_changed_.notify();
+  return served;
+}
+
 Task<void> ServeChannel::send_replies() {
   while (socket_->is_open()) {
     fill_batch();
     if (batch_.empty()) {
+      tell_ended_orders();
       co_await queue_changed_.wait();
       continue;
     }
     const bool sent = co_await send_batch();
     batch_.clear();
     if (!sent) break;
+    tell_ended_orders();
     // The other channels have their turn, and a CANCEL that has arrived is seen.
     co_await socket_->yield();
   }
@@ -168,8 +203,8 @@ void ServeChannel::fill_batch() {
   while (batch_.has_room() && batch_.payload_bytes() < most) {
     ServeQueue::Op* const op = queue_.current();
     if (op == nullptr) return;
-    if (op->cancelled) {
-      add_last(ReplyKind::kCancelled, Refusal::kNone, op->request.op);
+    if (op->cancelled || (op->order != nullptr && op->order->cancelled())) {
+      end_cancelled(*op);
     } else if (op->admitted || admit(*op)) {
       add_data(*op, most);
     }
@@ -204,10 +239,39 @@ void ServeChannel::add_data(ServeQueue::Op& op, std::uint64_t most) {
   batch_.add(reply, bytes.subspan(op.sent, reply.length), op.bytes.pin);
   op.sent += reply.length;
   if (op.sent == bytes.size()) {
+    if (op.order != nullptr) op.order->result = ok_result();
     queue_.end(reply.length);
   } else {
     queue_.spend(reply.length);
   }
+}
+
+void ServeChannel::end_cancelled(ServeQueue::Op& op) {
+  if (op.order == nullptr) {
+    add_last(ReplyKind::kCancelled, Refusal::kNone, op.request.op);
+    return;
+  }
+  // The requester learns of it from the answer to the order.
+  op.order->result = Error(Errc::kCancelled, Stage::kServe, "the order was cancelled");
+  queue_.end(0);
+}
+
+/// The batch is empty, so nothing of an order that has its result is pinned any more.
+void ServeChannel::tell_ended_orders() {
+  std::erase_if(orders_, [](const auto& order) {
+    if (!order->result) return false;
+    order->ended.notify();
+    return true;
+  });
+}
+
+/// Whatever was decided about those that are left: what they have in the batch was not sent.
+void ServeChannel::end_all_orders() {
+  for (const auto& order : orders_) {
+    order->result = Error(Errc::kConnectionLost, Stage::kServe,
+                          "the data channel was lost before the order's bytes were sent");
+  }
+  tell_ended_orders();
 }
 
 void ServeChannel::add_last(ReplyKind kind, Refusal refusal, OpKey op) {

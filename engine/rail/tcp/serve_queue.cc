@@ -2,12 +2,23 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "engine/base/check.h"
 
 namespace corail {
 
-void ServeQueue::push(const Request& request) {
+void ServeQueue::push(const Request& request) { add(request); }
+
+void ServeQueue::push(const Request& request, PinnedBytes bytes,
+                      std::shared_ptr<ServedOrder> order) {
+  Op& op = add(request);
+  op.bytes = std::move(bytes);
+  op.admitted = true;
+  op.order = std::move(order);
+}
+
+ServeQueue::Op& ServeQueue::add(const Request& request) {
   auto flow = std::find_if(flows_.begin(), flows_.end(), [&](const Flow& entry) {
     return entry.read == request.read && entry.epoch == request.epoch;
   });
@@ -20,6 +31,7 @@ void ServeQueue::push(const Request& request) {
   flow->ops.emplace_back();
   flow->ops.back().request = request;
   ++size_;
+  return flow->ops.back();
 }
 
 void ServeQueue::cancel(const Request& request) noexcept {

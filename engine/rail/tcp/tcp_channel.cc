@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/rail/tcp/channel_opener.h"
 #include "engine/rail/tcp/channel_turns.h"
 #include "engine/rail/tcp/data_frame.h"
 #include "engine/rail/tcp/tcp_limits.h"
@@ -18,11 +19,15 @@
 namespace corail {
 
 TcpChannel::TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
-                       const TcpOptions& options)
+                       const TcpOptions& options, std::shared_ptr<PushCourier> courier)
     : socket_(std::move(socket)),
+      courier_(std::move(courier)),
       slices_(options.max_slices),
       reader_(slices_, options.receive_bytes),
-      outbox_filled_(executor) {}
+      outbox_filled_(executor),
+      self_(std::make_shared<TcpChannel*>(this)) {}
+
+TcpChannel::~TcpChannel() { *self_ = nullptr; }
 
 void TcpChannel::start(TaskScope& scope, std::function<void()> ended, ChannelTurns& turns) {
   ended_ = std::move(ended);
@@ -58,6 +63,10 @@ void TcpChannel::end(const Error& error) {
 void TcpChannel::start_waiting() {
   while (const auto started = slices_.start_next()) {
     const auto& [key, posted] = *started;
+    if (posted.order != 0) {
+      order(posted);
+      continue;
+    }
     Request read;
     read.op = key;
     read.region = posted.slice.region;
@@ -67,6 +76,34 @@ void TcpChannel::start_waiting() {
     read.epoch = posted.context.epoch;
     request(read);
   }
+}
+
+void TcpChannel::order(const PostedSlice& posted) {
+  PushOrder order;
+  order.context = posted.context;
+  order.number = posted.order;
+  order.channel = channel_name(*socket_);
+  order.source_offset = posted.slice.remote_offset;
+  order.length = posted.slice.length;
+  courier_->order(order, [self = self_, number = posted.order](Result<PushReceipt> receipt) {
+    if (*self != nullptr) (*self)->answered(number, std::move(receipt));
+  });
+}
+
+void TcpChannel::answered(std::uint64_t order, Result<PushReceipt> receipt) {
+  if (!receipt.ok()) {
+    Error why = std::move(receipt).error();
+    // Then nobody knows what the owner does. Whatever still comes goes nowhere, which is all the
+    // fence that our own receiving needs.
+    if (why.error_class() == ErrorClass::kTransport) {
+      why = Error(Errc::kRailFailed, Stage::kWait,
+                  "the order for a slice was not answered: " + why.detail());
+    }
+    receipt = std::move(why).at(Stage::kServe).on_peer(socket_->peer_name());
+  }
+  if (!slices_.answer(order, std::move(receipt))) return;
+  start_waiting();
+  flush();
 }
 
 void TcpChannel::request(const Request& request) {

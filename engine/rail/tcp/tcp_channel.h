@@ -11,6 +11,7 @@
 #include "engine/exec/event.h"
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
+#include "engine/rail/push.h"
 #include "engine/rail/slice.h"
 #include "engine/rail/tcp/data_socket.h"
 #include "engine/rail/tcp/in_flight.h"
@@ -21,15 +22,20 @@ namespace corail {
 
 class ChannelTurns;
 
-/// The requester's end of one data channel: asks for slices, and lands what comes.
+/// The requester's end of one data channel: asks for slices, and lands what comes. Pushed ones are
+/// asked for through the courier, in the order of their numbers.
 ///
 /// Owned by its transport, on whose executor everything happens. Two coroutines run in the scope
 /// given to start() until end(); the channel must outlive them. A cancel does not reach them: it
 /// comes as give_up().
 class TcpChannel {
  public:
+  /// Without a courier no pushed slices may be posted.
   TcpChannel(std::unique_ptr<DataSocket> socket, asio::any_io_executor executor,
-             const TcpOptions& options);
+             const TcpOptions& options, std::shared_ptr<PushCourier> courier);
+  ~TcpChannel();
+  TcpChannel(const TcpChannel&) = delete;
+  TcpChannel& operator=(const TcpChannel&) = delete;
 
   /// `ended` is called once, by end(). `turns` says when it may receive, and outlives the scope's
   /// tasks.
@@ -66,9 +72,12 @@ class TcpChannel {
   Task<void> send_requests();
   void start_waiting();
   void request(const Request& request);
+  void order(const PostedSlice& posted);
+  void answered(std::uint64_t order, Result<PushReceipt> receipt);
   Error lost(const Transferred& how) const;
 
   const std::unique_ptr<DataSocket> socket_;
+  const std::shared_ptr<PushCourier> courier_;
   InFlight slices_;
   ReplyReader reader_;
   /// Encoded requests that wait for the socket. Bounded by the slots: one READ and one CANCEL each.
@@ -77,6 +86,8 @@ class TcpChannel {
   Event outbox_filled_;
   std::function<void()> ended_;
   std::optional<Error> ended_by_;
+  /// Keeps answers from reaching a channel that is gone.
+  const std::shared_ptr<TcpChannel*> self_;
 };
 
 }  // namespace corail

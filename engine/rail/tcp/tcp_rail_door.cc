@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <asio/ip/address.hpp>
+#include <deque>
 #include <set>
 #include <span>
 #include <system_error>
@@ -45,13 +47,16 @@ struct TcpRailDoor::HalfOpen {
 struct TcpRailDoor::Session {
   Session(asio::any_io_executor executor, SessionId own_id, ChannelToken own_token,
           LeaseGate& own_gate)
-      : id(own_id), token(own_token), gate(own_gate), scope(std::move(executor)) {}
+      : id(own_id), token(own_token), gate(own_gate), scope(executor), orders_ended(executor) {}
 
   const SessionId id;
   const ChannelToken token;
   LeaseGate& gate;
   std::set<ServeChannel*> channels;
+  std::deque<std::uint64_t> lost;  // names of channels that have ended, the latest ones
   TaskScope scope;
+  std::size_t orders = 0;                // calls of push()
+  Event orders_ended;                    // for the first caller of drop_session()
   std::vector<Event*> waiting_for_drop;  // later callers of drop_session()
   bool dropping = false;
 };
@@ -121,8 +126,49 @@ Task<void> TcpRailDoor::drop_session(SessionId session) {
   dropped->dropping = true;
   for (ServeChannel* const channel : dropped->channels) channel->close();
   co_await shielded(dropped->scope.join());
+  while (dropped->orders > 0) co_await shielded(dropped->orders_ended.wait());
   sessions_.erase(session);
   for (Event* const waiting : dropped->waiting_for_drop) waiting->notify();
+}
+
+Task<Result<void>> TcpRailDoor::push(SessionId session, PushOrder order, PinnedBytes bytes,
+                                     std::function<bool()> cancelled) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end() || found->second->dropping) {
+    co_return Error(Errc::kRefused, Stage::kServe, "an order of a session that has ended");
+  }
+  const std::shared_ptr<Session> owner = found->second;
+  auto taken = take_order(*owner, order, std::move(bytes), std::move(cancelled));
+  if (!taken.ok()) co_return std::move(taken).error();
+  const std::shared_ptr<ServedOrder> served = std::move(taken).value();
+  ++owner->orders;
+  co_await shielded(served->ended.wait());
+  --owner->orders;
+  owner->orders_ended.notify();
+  co_return std::move(*served->result);
+}
+
+Result<std::shared_ptr<ServedOrder>> TcpRailDoor::take_order(Session& session,
+                                                             const PushOrder& order,
+                                                             PinnedBytes bytes,
+                                                             std::function<bool()> cancelled) {
+  if (order.length == 0 || order.length > kMaxReadBytes || order.length != bytes.bytes.size()) {
+    return Error(Errc::kRefused, Stage::kServe,
+                 fmt::format("an order of {} bytes served with {}, allowed are 1 to {}",
+                             order.length, bytes.bytes.size(), kMaxReadBytes));
+  }
+  for (ServeChannel* const channel : session.channels) {
+    if (channel->name() == order.channel) {
+      return channel->take_order(order, std::move(bytes), std::move(cancelled));
+    }
+  }
+  // A path that fails is nobody's breach: the requester may not have noticed yet.
+  const auto& lost = session.lost;
+  if (std::find(lost.begin(), lost.end(), order.channel) != lost.end()) {
+    return Error(Errc::kConnectionLost, Stage::kServe, "the data channel of the order was lost");
+  }
+  return Error(Errc::kRefused, Stage::kServe,
+               "an order for a data channel that this session does not have");
 }
 
 Task<void> TcpRailDoor::close() {
@@ -177,22 +223,22 @@ Task<void> TcpRailDoor::introduce(std::shared_ptr<HalfOpen> connection) {
   timer->wait_until(clock_.now() + options_.preface_time, [connection](bool expired) {
     if (expired && connection->socket != nullptr) connection->socket->close();
   });
-  const auto token = co_await read_token(*connection->socket);
-  if (token.ok()) {
-    const auto session = find(*token);
+  const auto preface = co_await read_preface(*connection->socket);
+  if (preface.ok()) {
+    const auto session = find(preface->token);
     if (session == nullptr) {
       co_await turn_away(*connection->socket, ChannelAnswer::kUnknownToken);
     } else if (session->scope.running() >= kMaxSessionChannels) {
       co_await turn_away(*connection->socket, ChannelAnswer::kTooManyChannels);
     } else {
-      session->scope.spawn(serve(session, std::move(connection->socket)));
+      session->scope.spawn(serve(session, preface->name, std::move(connection->socket)));
     }
   }
   half_open_.remove(connection);
   connection->socket.reset();
 }
 
-Task<Result<ChannelToken>> TcpRailDoor::read_token(DataSocket& socket) {
+Task<Result<ChannelPreface>> TcpRailDoor::read_preface(DataSocket& socket) {
   ChannelPrefaceBytes bytes{};
   std::size_t have = 0;
   while (have < bytes.size()) {
@@ -209,14 +255,16 @@ Task<Result<ChannelToken>> TcpRailDoor::read_token(DataSocket& socket) {
     if (!may_be_channel_preface(std::span(bytes).first(have))) {
       co_return Error(Errc::kProtocol, Stage::kServe, "this is no data channel of corail");
     }
+    if (have < kLeastPrefaceBytes) continue;
+    // Of an incomplete one only the version is looked at: another one's may end here.
+    const auto preface = decode_channel_preface(bytes);
+    if (!preface.ok()) co_return preface.error();
+    if (preface->version != kChannelVersion) {
+      co_await turn_away(socket, ChannelAnswer::kOtherVersion);
+      co_return Error(Errc::kIncompatible, Stage::kServe, "another version of the data channel");
+    }
   }
-  const auto preface = decode_channel_preface(bytes);
-  if (!preface.ok()) co_return preface.error();
-  if (preface->version != kChannelVersion) {
-    co_await turn_away(socket, ChannelAnswer::kOtherVersion);
-    co_return Error(Errc::kIncompatible, Stage::kServe, "another version of the data channel");
-  }
-  co_return preface->token;
+  co_return decode_channel_preface(bytes);
 }
 
 Task<void> TcpRailDoor::turn_away(DataSocket& socket, ChannelAnswer answer) {
@@ -227,15 +275,17 @@ Task<void> TcpRailDoor::turn_away(DataSocket& socket, ChannelAnswer answer) {
   socket.close();
 }
 
-Task<void> TcpRailDoor::serve(std::shared_ptr<Session> session,
+Task<void> TcpRailDoor::serve(std::shared_ptr<Session> session, std::uint64_t name,
                               std::unique_ptr<DataSocket> socket) {
   // drop_session() may have come between the token and this.
   if (session->dropping) co_return;
-  ServeChannel channel(std::move(socket), executor_, clock_, session->id, session->gate, options_,
-                       load_);
+  ServeChannel channel(std::move(socket), executor_, clock_, session->id, name, session->gate,
+                       options_, load_);
   session->channels.insert(&channel);
   co_await channel.run();
   session->channels.erase(&channel);
+  session->lost.push_back(name);
+  if (session->lost.size() > kMaxSessionChannels) session->lost.pop_front();
 }
 
 std::shared_ptr<TcpRailDoor::Session> TcpRailDoor::find(const ChannelToken& token) const noexcept {

@@ -4,6 +4,7 @@
 #include <asio/ip/tcp.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -29,8 +30,8 @@ inline constexpr std::size_t kMaxSessionChannels = 64;
 /// Listens on a port's local address and serves the channels of admitted sessions.
 ///
 /// Ownership and thread as RailDoor says. Its coroutines run in scopes of its own: close() joins
-/// all, drop_session() those of the session. A foreign protocol is closed at its first wrong byte,
-/// a silent connection after preface_time.
+/// all, drop_session() those of the session, and waits for its orders. A foreign protocol is closed
+/// at its first wrong byte, a silent connection after preface_time.
 class TcpRailDoor final : public RailDoor {
  public:
   TcpRailDoor(asio::any_io_executor executor, Clock& clock, TcpOptions options);
@@ -41,6 +42,8 @@ class TcpRailDoor final : public RailDoor {
   Result<void> open() override;
   RailEndpoint admit_session(SessionId session, ChannelToken token, LeaseGate& gate) override;
   Task<void> drop_session(SessionId session) override;
+  Task<Result<void>> push(SessionId session, PushOrder order, PinnedBytes bytes,
+                          std::function<bool()> cancelled) override;
   Task<void> close() override;
 
  private:
@@ -50,9 +53,13 @@ class TcpRailDoor final : public RailDoor {
   Task<void> accept_channels();
   void make_room();
   Task<void> introduce(std::shared_ptr<HalfOpen> connection);
-  Task<Result<ChannelToken>> read_token(DataSocket& socket);
+  Task<Result<ChannelPreface>> read_preface(DataSocket& socket);
   Task<void> turn_away(DataSocket& socket, ChannelAnswer answer);
-  Task<void> serve(std::shared_ptr<Session> session, std::unique_ptr<DataSocket> socket);
+  Task<void> serve(std::shared_ptr<Session> session, std::uint64_t name,
+                   std::unique_ptr<DataSocket> socket);
+  Result<std::shared_ptr<ServedOrder>> take_order(Session& session, const PushOrder& order,
+                                                  PinnedBytes bytes,
+                                                  std::function<bool()> cancelled);
   std::shared_ptr<Session> find(const ChannelToken& token) const noexcept;
 
   const asio::any_io_executor executor_;

@@ -21,6 +21,7 @@ Capabilities capabilities_of(const TcpOptions& options) {
   capabilities.reports_landing = true;
   capabilities.fence_is_local = true;
   capabilities.needs_registration = false;
+  capabilities.pushes = true;
   return capabilities;
 }
 
@@ -47,6 +48,7 @@ Task<Result<void>> TcpTransport::connect(RailEndpoint remote, TimePoint deadline
   const auto checked = check_options(options_);
   if (!checked.ok()) co_return checked.error();
   phase_ = Phase::kConnecting;
+  courier_ = remote.courier;
   // A half-open set of channels has to be taken down whatever happens to the caller.
   auto opened = co_await shielded(open_channels(std::move(remote), deadline));
   if (phase_ == Phase::kConnecting) phase_ = opened.ok() ? Phase::kConnected : Phase::kClosed;
@@ -60,7 +62,8 @@ Task<Result<void>> TcpTransport::open_channels(RailEndpoint remote, TimePoint de
   while (opened.size() < wanted) {
     auto socket = co_await opener_.open(remote, deadline);
     if (!socket.ok()) co_return std::move(socket).error();
-    opened.push_back(std::make_unique<TcpChannel>(std::move(socket).value(), executor_, options_));
+    opened.push_back(
+        std::make_unique<TcpChannel>(std::move(socket).value(), executor_, options_, courier_));
   }
   if (phase_ != Phase::kConnecting) {
     co_return Error(Errc::kClosed, Stage::kConnect, "the rail was closed");
@@ -90,6 +93,10 @@ void TcpTransport::post(ReadContext context, std::span<const Slice> slices, Slic
           slice, sink,
           Error(Errc::kBusy, Stage::kSubmit,
                 fmt::format("more than {} slices posted to one rail", capabilities_.max_slices)));
+    } else if (slice.pushed && courier_ == nullptr) {
+      reject(slice, sink,
+             Error(Errc::kRefused, Stage::kSubmit,
+                   "the peer takes no orders to write; read from its memory instead"));
     } else {
       PostedSlice posted;
       posted.slice = slice;

@@ -69,6 +69,7 @@ class TcpTransport final : public Transport {
   const TcpOptions options_;
   const Capabilities capabilities_;
   ChannelOpener opener_;
+  std::shared_ptr<PushCourier> courier_;               // of the endpoint
   std::vector<std::unique_ptr<TcpChannel>> channels_;  // the express one is the last
   ChannelTurns turns_;
   /// Slices whose outcome must wait until post() has returned; no more than one call of post()
