@@ -10,6 +10,7 @@
 #include "engine/exec/when_all.h"
 #include "rpc/block_fetch.h"
 #include "rpc/peer_lease.h"
+#include "rpc/put_writer.h"
 #include "rpc/slot_cancel.h"
 
 namespace corail {
@@ -181,6 +182,19 @@ Task<void> ConnectedPeer::close_lease(std::shared_ptr<LeasedBlocks> lease) {
   leases_.erase(lease);
 }
 
+Task<Result<PulledStripe>> ConnectedPeer::pull_stripe(const PutStripeRequest& request,
+                                                      std::uint64_t length, TimePoint deadline,
+                                                      CancelToken cancel) {
+  if (ended_) co_return *ended_;
+  RunningFetch running(*this, std::move(cancel));
+  auto pull =
+      std::make_unique<PutPull>(fetch_context(), request, length, deadline, running.token());
+  auto pulled = co_await without_exceptions(pull->run());
+  pull.reset();
+  if (!pulled) co_return running.outcome(std::move(pulled).error());
+  co_return pulled;
+}
+
 Task<void> ConnectedPeer::watch_session() {
   // Nobody would confirm a read without the session, so waiting for its deadline is of no use.
   const Error why = co_await session_->wait_ended();
@@ -191,6 +205,10 @@ void ConnectedPeer::end(Error why) {
   if (!ended_) ended_ = std::move(why);
   for (RunningFetch* const fetch : running_) fetch->stop(*ended_);
   end_event_.notify();
+}
+
+bool ConnectedPeer::uses(const Session& session) const {
+  return !ended_ && session_ && session_->session().get() == &session;
 }
 
 Task<void> ConnectedPeer::wait_ended() {
@@ -213,6 +231,7 @@ Task<void> ConnectedPeer::close() {
       co_await lease->close(false);
       leases_.erase(lease);
     }
+    co_await close_puts();
     co_await rails_.close();
     co_await session_->close();
     co_await scope_.join();

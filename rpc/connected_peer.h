@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,9 +25,13 @@
 #include "rpc/leased_blocks.h"
 #include "rpc/options.h"
 #include "rpc/peer.h"
+#include "rpc/put_context.h"
+#include "rpc/put_pull.h"
 #include "rpc/session_client.h"
 
 namespace corail {
+
+class PutWriter;
 
 /// What every peer of a node shares. The node outlives its peers' close().
 struct PeerContext {
@@ -38,6 +43,7 @@ struct PeerContext {
   std::span<const std::unique_ptr<Port>> ports;
   std::shared_ptr<ConnectLimit> connects;
   std::shared_ptr<ReadBudget> node_budget = nullptr;  // null: no bound
+  PutParts* puts = nullptr;                           // null: it writes no objects
 };
 
 /// The Peer behind the public face: a session, a rail set, and the fetches that run over them.
@@ -64,6 +70,9 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<std::unique_ptr<BlockLease>>> lease_blocks(std::shared_ptr<const Layout> layout,
                                                          std::shared_ptr<const BlockKeys> keys,
                                                          FetchOptions options) override;
+  Task<Result<std::unique_ptr<PutStream>>> put_object(std::string key, PutOptions options) override;
+  Task<Result<ObjectDescriptor>> put_object(std::string key, std::span<const std::byte> bytes,
+                                            PutOptions options) override;
   const std::string& name() const noexcept override { return name_; }
   std::vector<std::string> rail_names() const override { return rails_.names(); }
   Task<void> close() override;
@@ -73,6 +82,20 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<BlockView>> read_lease(std::shared_ptr<LeasedBlocks> lease, LaneRange lanes,
                                      FetchOptions options);
   Task<void> close_lease(std::shared_ptr<LeasedBlocks> lease);
+
+  // For PeerPut, likewise.
+  void forget_put(const std::shared_ptr<PutWriter>& put);
+  /// Nobody will end it: it is aborted.
+  void abandon_put(std::shared_ptr<PutWriter> put);
+
+  // For those who read what the other node puts. On home.
+  /// Whether this is the peer that uses the session, and has not ended.
+  bool uses(const Session& session) const;
+  /// Reads a stripe of a put from the other node's memory, as PutPull does.
+  Task<Result<PulledStripe>> pull_stripe(const PutStripeRequest& request, std::uint64_t length,
+                                         TimePoint deadline, CancelToken cancel);
+  /// Stops what runs, and makes wait_ended() return. The first reason counts.
+  void retire(Error why) { end(std::move(why)); }
 
  private:
   class RunningFetch;
@@ -84,6 +107,10 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<std::shared_ptr<LeasedBlocks>>> lease_on_home(std::shared_ptr<const Layout> layout,
                                                             std::shared_ptr<const BlockKeys> keys,
                                                             FetchOptions options);
+  Task<Result<std::shared_ptr<PutWriter>>> begin_put(std::string key, PutOptions options,
+                                                     CancelToken while_it_begins);
+  Task<void> abort_put(std::shared_ptr<PutWriter> put);
+  Task<void> close_puts();
   FetchContext fetch_context();
   Task<void> watch_session();
   void end(Error why);
@@ -96,12 +123,13 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   std::uint64_t next_read_ = 1;
   std::set<RunningFetch*> running_;                 // each in its own frame
   std::set<std::shared_ptr<LeasedBlocks>> leases_;  // that are not closed
+  std::set<std::shared_ptr<PutWriter>> puts_;       // that have not ended
   Event idle_;
   Event end_event_;
   std::optional<Error> ended_;  // why no fetch has a chance any more
   Credits closing_turn_;        // one closes, others wait for it
   bool closed_ = false;
-  TaskScope scope_;  // the watch over the session
+  TaskScope scope_;  // the watch over the session, and puts that nobody will end
 };
 
 }  // namespace corail

@@ -15,12 +15,13 @@
 #include "engine/exec/event.h"
 #include "engine/exec/executor.h"
 #include "engine/exec/run_on.h"
-#include "engine/exec/task_scope.h"
 #include "engine/exec/tcp_stream.h"
 #include "engine/memory/region_registry.h"
 #include "engine/rail/port.h"
 #include "rpc/connected_peer.h"
+#include "rpc/node_peers.h"
 #include "rpc/node_ports.h"
+#include "rpc/node_puts.h"
 #include "rpc/peer_connector.h"
 #include "rpc/port_host.h"
 #include "rpc/rpc_server.h"
@@ -45,8 +46,7 @@ class Node::Impl {
                                  : std::make_unique<Executor>("home", brief_thread())),
         budget_(make_node_budget(home_->asio_executor(), clock, options_)),
         identity_{NodeId(random.next()), BootId(random.next()), options_.name},
-        connects_ended_(home_->asio_executor()),
-        scope_(home_->asio_executor()) {}
+        connects_ended_(home_->asio_executor()) {}
 
   Result<void> make_ports();
   void start_threads();
@@ -71,9 +71,11 @@ class Node::Impl {
   class Connecting;
 
   Task<Result<void>> listen();
+  PeerContext peer_context();
   void make_connector();
+  void make_puts();
+  void make_server();
   void forward_region_changes();
-  Task<void> look_after(std::shared_ptr<ConnectedPeer> peer);
 
   const NodeOptions options_;
   Clock& clock_;
@@ -89,16 +91,16 @@ class Node::Impl {
   asio::thread_pool mapping_{1};  // maps and registers the pool's slabs
   std::unique_ptr<BlockStore> store_;
   std::unique_ptr<StoreGate> gate_;
+  std::unique_ptr<NodePuts> puts_;
+  std::unique_ptr<NodePeers> peers_;
   std::unique_ptr<PortHost> host_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<PeerConnector> connector_;
   std::string listen_address_;
   /// Makes a change of regions that is on its way to home find out that the server is gone.
   const std::shared_ptr<RpcServer*> told_of_regions_ = std::make_shared<RpcServer*>(nullptr);
-  std::vector<std::shared_ptr<ConnectedPeer>> peers_;  // those that are open
   std::uint32_t connecting_ = 0;
   Event connects_ended_;
-  TaskScope scope_;  // one task for each peer
   bool started_ = false;
   bool closed_ = false;
 };
@@ -158,38 +160,57 @@ Result<void> Node::Impl::make_store() {
   return ok_result();
 }
 
+/// What each direction of puts needs; all of it is there before the first session is.
+void Node::Impl::make_puts() {
+  NodePuts::Surroundings around{home_->asio_executor(), clock_, random_, options_, registry_,
+                                registrars_of(ports_)};
+  puts_ = std::make_unique<NodePuts>(std::move(around), gate_.get());
+  peers_ = std::make_unique<NodePeers>(peer_context());
+}
+
 Task<Result<void>> Node::Impl::start() {
   CORAIL_CHECK(!started_, "a node is started once");
   started_ = true;
   auto made = make_store();
-  if (made && !options_.listen.empty()) made = co_await listen();
+  if (!made) co_return made;
+  make_puts();
+  make_server();
+  if (!options_.listen.empty()) made = co_await listen();
   if (made) make_connector();
   co_return made;
 }
 
+PeerContext Node::Impl::peer_context() {
+  return PeerContext{home_->asio_executor(),  clock_, options_,  *memory_,
+                     mapping_.get_executor(), ports_, connects_, budget_,
+                     &puts_->parts()};
+}
+
 void Node::Impl::make_connector() {
-  PeerContext context{home_->asio_executor(),  clock_, options_,  *memory_,
-                      mapping_.get_executor(), ports_, connects_, budget_};
-  connector_ = std::make_unique<PeerConnector>(std::move(context), identity_, server_.get(),
-                                               [this](std::string address, TimePoint deadline) {
-                                                 return connect_tcp(home_->asio_executor(), clock_,
-                                                                    std::move(address), deadline);
-                                               });
+  connector_ = std::make_unique<PeerConnector>(
+      peer_context(), identity_, server_.get(), [this](std::string address, TimePoint deadline) {
+        return connect_tcp(home_->asio_executor(), clock_, std::move(address), deadline);
+      });
+}
+
+/// Also where nobody can connect: those that this node connects to may have to ask it something,
+/// and to read what it puts.
+void Node::Impl::make_server() {
+  host_ = std::make_unique<PortHost>(home_->asio_executor(), ports_, &puts_->gate(), random_);
+  const SessionServices services{identity_, clock_, registry_, *host_, store_.get(), puts_->home()};
+  RpcServerOptions server;
+  server.session.connection.keep_alive = options_.keep_alive;
+  server_ = std::make_unique<RpcServer>(home_->asio_executor(), services, server);
+  forward_region_changes();
 }
 
 Task<Result<void>> Node::Impl::listen() {
-  host_ = std::make_unique<PortHost>(home_->asio_executor(), ports_, gate_.get(), random_);
   auto opened = co_await host_->open();
   if (!opened) co_return std::move(opened).error().at(Stage::kSetup);
   auto listener = listen_tcp(home_->asio_executor(), options_.listen);
   if (!listener) co_return std::move(listener).error().at(Stage::kSetup);
   listen_address_ = (*listener)->local_address();
-  const SessionServices services{identity_, clock_, registry_, *host_, store_.get()};
-  RpcServerOptions server;
-  server.session.connection.keep_alive = options_.keep_alive;
-  server_ = std::make_unique<RpcServer>(home_->asio_executor(), services, server);
   server_->listen(std::move(*listener));
-  forward_region_changes();
   co_return ok_result();
 }
 
@@ -210,16 +231,8 @@ Task<Result<std::shared_ptr<Peer>>> Node::Impl::connect(std::string address) {
   const Connecting connecting(*this);
   auto peer = co_await connector_->connect(std::move(address));
   if (!peer) co_return std::move(peer).error();
-  peers_.push_back(*peer);
-  scope_.spawn(look_after(*peer));
+  peers_->add(*peer);
   co_return std::shared_ptr<Peer>(std::move(*peer));
-}
-
-/// A peer is of use until its connection ends; then everything of it goes, whoever still shares it.
-Task<void> Node::Impl::look_after(std::shared_ptr<ConnectedPeer> peer) {
-  co_await peer->wait_ended();
-  co_await peer->close();
-  std::erase(peers_, peer);
 }
 
 Task<void> Node::Impl::close() {
@@ -228,12 +241,7 @@ Task<void> Node::Impl::close() {
   while (connecting_ > 0) {
     co_await connects_ended_.wait();
   }
-  // Each takes itself out when it is closed.
-  const auto peers = peers_;
-  for (const auto& peer : peers) {
-    co_await peer->close();
-  }
-  co_await scope_.join();
+  if (peers_) co_await peers_->close();
   registry_.set_listener(nullptr);
   *told_of_regions_ = nullptr;
   if (server_) co_await server_->close();
@@ -241,6 +249,8 @@ Task<void> Node::Impl::close() {
   connector_.reset();
   server_.reset();
   host_.reset();
+  peers_.reset();
+  puts_.reset();
   gate_.reset();
   store_.reset();
 }

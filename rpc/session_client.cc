@@ -113,15 +113,8 @@ Task<Result<TransferAnswer>> SessionClient::query(TransferQuery query, CallOptio
   if (!called.ok()) co_return std::move(called).error().at(Stage::kQuery);
   TransferAnswer answer = sink.take();
   answer.answer_bytes = called->answer_bytes;
-  if (regions_->generation() < answer.blocks.generation) {
-    auto fetched = co_await fetch_regions(options);
-    if (!fetched.ok()) co_return std::move(fetched).error().at(Stage::kQuery);
-  }
-  if (regions_->generation() < answer.blocks.generation) {
-    Error error(Errc::kGenerationChanged, Stage::kQuery,
-                "the holder's region table is older than its answer, even when fetched again");
-    co_return std::move(error).on_peer(peer_name());
-  }
+  auto known = co_await need_regions(answer.blocks.generation, options);
+  if (!known.ok()) co_return std::move(known).error().at(Stage::kQuery);
   answer.regions = regions_;
   co_return std::move(answer);
 }
@@ -132,6 +125,22 @@ Task<Result<void>> SessionClient::fetch_regions(CallOptions options) {
   if (!called.ok()) co_return std::move(called).error();
   take_regions(sink.take());
   co_return ok_result();
+}
+
+Task<Result<void>> SessionClient::need_regions(TableGeneration generation, CallOptions options) {
+  if (regions_->generation() >= generation) co_return ok_result();
+  auto fetched = co_await fetch_regions(options);
+  if (!fetched.ok()) co_return std::move(fetched).error();
+  if (regions_->generation() >= generation) co_return ok_result();
+  Error error(Errc::kGenerationChanged,
+              "the holder's region table is older than its answer, even when fetched again");
+  co_return std::move(error).on_peer(peer_name());
+}
+
+Task<Result<CallReport>> SessionClient::call(Method method, FrameBuffer request, AnswerSink& sink,
+                                             CallOptions options) {
+  auto called = co_await connection_.call(method, std::move(request), sink, options);
+  co_return called;
 }
 
 void SessionClient::take_regions(RegionTable table) {

@@ -115,6 +115,16 @@ class SessionClient final : public Owner {
   Task<Result<void>> quiesce(ReadId read, TimePoint deadline);
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
 
+  /// A call whose types are somebody else's; see Connection::call.
+  Task<Result<CallReport>> call(Method method, FrameBuffer request, AnswerSink& sink,
+                                CallOptions options);
+  /// Fetches the region table where the one that is known is older. Fails with kGenerationChanged
+  /// where the holder's is, too.
+  Task<Result<void>> need_regions(TableGeneration generation, CallOptions options);
+
+  /// The session that it uses, which others may know as well.
+  const std::shared_ptr<Session>& session() const noexcept { return session_; }
+
   /// Returns when the connection has ended, or close() was called, with the reason. One waiter.
   Task<Error> wait_ended();
 

@@ -3,6 +3,7 @@
 #include <asio/any_io_executor.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "engine/base/clock.h"
@@ -19,6 +20,10 @@
 
 namespace corail {
 
+class PutService;
+class Session;
+struct PutHome;
+
 /// What sessions are served with: parts of the node, all of which outlive the server.
 struct SessionServices {
   NodeIdentity identity;
@@ -26,6 +31,7 @@ struct SessionServices {
   RegionRegistry& regions;
   RailHost& rails;
   BlockStore* store = nullptr;  // null: this node holds no blocks
+  PutHome* puts = nullptr;      // null: it takes no objects
 };
 
 /// The holder's side of a session for as long as the other node calls over it: rails, blocks. What
@@ -35,8 +41,9 @@ struct SessionServices {
 class SessionServer {
  public:
   /// `services` and `templates` outlive it. `id` is its own: whoever stays next has another.
+  /// `session` owns it.
   SessionServer(asio::any_io_executor executor, const SessionServices& services,
-                TemplateCache& templates, SessionId id);
+                TemplateCache& templates, SessionId id, Session& session);
   ~SessionServer();
   SessionServer(const SessionServer&) = delete;
   SessionServer& operator=(const SessionServer&) = delete;
@@ -53,6 +60,7 @@ class SessionServer {
   class Serving;
 
   Task<Result<FrameBuffer>> dispatch(InboundCall& call);
+  Task<Result<FrameBuffer>> serve_put(InboundCall& call);
   Task<Result<FrameBuffer>> open_rails(std::span<const std::byte> body);
   Task<Result<FrameBuffer>> greet_door(std::span<const std::byte> body);
   Result<FrameBuffer> get_regions(std::span<const std::byte> body);
@@ -66,8 +74,9 @@ class SessionServer {
   const SessionServices& services_;
   TemplateCache& templates_;
   const SessionId id_;
-  bool rails_open_ = false;     // or being opened
-  bool rails_touched_ = false;  // whether there is something to drop
+  std::unique_ptr<PutService> puts_;  // null: this node takes none
+  bool rails_open_ = false;           // or being opened
+  bool rails_touched_ = false;        // whether there is something to drop
   std::uint32_t serving_ = 0;
   Event idle_;
   bool ended_ = false;
