@@ -11,6 +11,7 @@
 #include "rpc/block_fetch.h"
 #include "rpc/peer_lease.h"
 #include "rpc/put_writer.h"
+#include "rpc/running_fetch.h"
 #include "rpc/slot_cancel.h"
 
 namespace corail {
@@ -36,52 +37,17 @@ ConnectedPeer::~ConnectedPeer() {
   CORAIL_CHECK(closed_, "a peer is closed before its last share goes");
 }
 
-/// A fetch that can be stopped: in the peer's set for as long as its frame lives, however that
-/// ends.
-class ConnectedPeer::RunningFetch {
- public:
-  /// `caller` is the caller's token; its cancel reaches the fetch as well.
-  RunningFetch(ConnectedPeer& peer, CancelToken caller)
-      : peer_(peer),
-        caller_(std::move(caller)),
-        subscription_(caller_.subscribe([token = token_]() mutable { token.cancel(); })) {
-    peer_.running_.insert(this);
-  }
-  ~RunningFetch() {
-    peer_.running_.erase(this);
-    peer_.idle_.notify();
-  }
-  RunningFetch(const RunningFetch&) = delete;
-  RunningFetch& operator=(const RunningFetch&) = delete;
-
-  const CancelToken& token() const noexcept { return token_; }
-
-  /// Ends it as failed, for a reason that is not the caller's wish. The first reason counts.
-  void stop(const Error& why) {
-    if (!why_ && !caller_.cancelled()) why_ = why;
-    token_.cancel();
-  }
-  /// What to tell the caller: that it was stopped looks like a cancel from inside.
-  Error outcome(Error error) const {
-    return why_ && error.code() == Errc::kCancelled ? *why_ : std::move(error);
-  }
-
- private:
-  ConnectedPeer& peer_;
-  CancelToken token_;
-  const CancelToken caller_;
-  const CancelToken::Subscription subscription_;
-  std::optional<Error> why_;
-};
-
 Task<Result<void>> ConnectedPeer::open(TimePoint deadline) {
+  auto opened = co_await try_open(deadline);
+  if (!opened) co_await close();
+  co_return opened;
+}
+
+Task<Result<void>> ConnectedPeer::try_open(TimePoint deadline) {
   auto opened = co_await open_rails(deadline);
-  if (opened) {
-    scope_.spawn(watch_session());
-    co_return ok_result();
-  }
-  co_await close();
-  co_return std::move(opened).error().at(Stage::kConnect).on_peer(name_);
+  if (!opened) co_return std::move(opened).error().at(Stage::kConnect).on_peer(name_);
+  scope_.spawn(watch_session());
+  co_return ok_result();
 }
 
 Task<Result<void>> ConnectedPeer::open_rails(TimePoint deadline) {

@@ -59,6 +59,9 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
 
   /// Opens the rails. On a failure the peer is closed already.
   Task<Result<void>> open(TimePoint deadline);
+  /// The same, and on a failure the caller closes it: for one who must not wait for the end of the
+  /// session, because that waits for him.
+  Task<Result<void>> try_open(TimePoint deadline);
 
   /// After open(): returns when the peer is of no more use, because its connection has ended or
   /// somebody closed it. One waiter.
@@ -70,6 +73,12 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<std::unique_ptr<BlockLease>>> lease_blocks(std::shared_ptr<const Layout> layout,
                                                          std::shared_ptr<const BlockKeys> keys,
                                                          FetchOptions options) override;
+  Task<Result<ObjectDescriptor>> lookup_object(std::string key) override;
+  Task<Result<ObjectView>> read_by_descriptor(ObjectDescriptor object,
+                                              ReadObjectOptions options) override;
+  Task<Result<std::vector<ObjectSummary>>> list_objects(ListObjectsRequest page) override;
+  Task<Result<ObjectGeneration>> delete_object(
+      std::string key, std::optional<ObjectGeneration> if_generation) override;
   Task<Result<std::unique_ptr<PutStream>>> put_object(std::string key, PutOptions options) override;
   Task<Result<ObjectDescriptor>> put_object(std::string key, std::span<const std::byte> bytes,
                                             PutOptions options) override;
@@ -107,10 +116,19 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<std::shared_ptr<LeasedBlocks>>> lease_on_home(std::shared_ptr<const Layout> layout,
                                                             std::shared_ptr<const BlockKeys> keys,
                                                             FetchOptions options);
+  // connected_peer_objects.cc
+  Task<Result<ObjectDescriptor>> lookup_on_home(std::string key);
+  Task<Result<ObjectView>> read_object_on_home(std::shared_ptr<const ObjectDescriptor> object,
+                                               ReadObjectOptions options);
+  Task<Result<std::vector<ObjectSummary>>> list_on_home(ListObjectsRequest page);
+  Task<Result<ObjectGeneration>> delete_on_home(DeleteObjectRequest request);
+  TimePoint call_deadline() const;
+  // connected_peer_puts.cc
   Task<Result<std::shared_ptr<PutWriter>>> begin_put(std::string key, PutOptions options,
                                                      CancelToken while_it_begins);
   Task<void> abort_put(std::shared_ptr<PutWriter> put);
   Task<void> close_puts();
+
   FetchContext fetch_context();
   Task<void> watch_session();
   void end(Error why);

@@ -32,9 +32,12 @@ inline constexpr std::uint64_t kFeatureTwoWay = 2;
 /// Parts of the lanes of a lease may be read, verified and confirmed by themselves: ConfirmLease,
 /// LaneSums.
 inline constexpr std::uint64_t kFeatureLaneRanges = 4;
+/// Objects are served, pulled and pushed: LookupObject, OpenObject, ListObjects, DeleteObject,
+/// ReadStripes.
+inline constexpr std::uint64_t kFeatureObjects = 8;
 /// What this build understands.
 inline constexpr std::uint64_t kFeatures =
-    kFeatureAnswerEncodings | kFeatureTwoWay | kFeatureLaneRanges;
+    kFeatureAnswerEncodings | kFeatureTwoWay | kFeatureLaneRanges | kFeatureObjects;
 /// The only way to authenticate today.
 inline constexpr std::string_view kAuthNone = "none";
 

@@ -1,13 +1,8 @@
 #include "rpc/node.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
 #include <asio/post.hpp>
 #include <asio/thread_pool.hpp>
 #include <cstdint>
-#include <exception>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -19,13 +14,14 @@
 #include "engine/memory/region_registry.h"
 #include "engine/rail/port.h"
 #include "rpc/connected_peer.h"
+#include "rpc/lease_gates.h"
+#include "rpc/node_objects.h"
 #include "rpc/node_peers.h"
 #include "rpc/node_ports.h"
 #include "rpc/node_puts.h"
 #include "rpc/peer_connector.h"
 #include "rpc/port_host.h"
 #include "rpc/rpc_server.h"
-#include "rpc/store_gate.h"
 
 namespace corail {
 namespace {
@@ -57,23 +53,25 @@ class Node::Impl {
 
   Executor& home() { return *home_; }
   BlockStore& blocks() {
-    CORAIL_CHECK(store_ != nullptr,
-                 "a store exists from start() to close(), if it was given memory");
+    CORAIL_CHECK(store_ != nullptr, "a store exists from start() to close(), if it has memory");
     return *store_;
+  }
+  ObjectStore& objects() {
+    CORAIL_CHECK(objects_ != nullptr,
+                 "objects exist from start() to close(), if they have a place");
+    return objects_->store();
   }
   SlabPool& memory() { return *memory_; }
   RegionRegistry& regions() { return registry_; }
   std::string listen_address() const { return listen_address_; }
 
  private:
-  Result<void> make_store();
   /// Counts a connect() that is under way, so that close() can wait for it.
   class Connecting;
 
   Task<Result<void>> listen();
   PeerContext peer_context();
   void make_connector();
-  void make_puts();
   void make_server();
   void forward_region_changes();
 
@@ -90,7 +88,8 @@ class Node::Impl {
   std::unique_ptr<SlabPool> memory_;
   asio::thread_pool mapping_{1};  // maps and registers the pool's slabs
   std::unique_ptr<BlockStore> store_;
-  std::unique_ptr<StoreGate> gate_;
+  std::unique_ptr<NodeObjects> objects_;  // null: this node holds none
+  std::unique_ptr<LeaseGates> gate_;      // null: nothing at all
   std::unique_ptr<NodePuts> puts_;
   std::unique_ptr<NodePeers> peers_;
   std::unique_ptr<PortHost> host_;
@@ -122,22 +121,11 @@ class Node::Impl::Connecting {
 Result<void> Node::Impl::make_ports() {
   const auto specs = rail_specs_of(options_);
   if (!specs) return specs.error();
-  const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
-  std::uint32_t threads = options_.threads == 0 ? cores : options_.threads;
-  threads = std::min(threads, static_cast<std::uint32_t>(specs->size()));
-  ExecutorOptions rail_thread;
-  rail_thread.spin = spin_budget(options_, *specs, threads, cores);
-  for (std::uint32_t i = 0; i < threads; ++i) {
-    rail_executors_.push_back(std::make_unique<Executor>(fmt::format("rail-{}", i), rail_thread));
-  }
+  rail_executors_ = make_rail_executors(options_, *specs);
   auto made = make_node_ports(options_, *specs, rail_executors_, clock_, random_);
   if (!made) return std::move(made).error();
   ports_ = std::move(*made);
-  SlabPoolOptions memory;
-  memory.capacity_bytes = options_.destination_bytes;
-  memory.huge_pages = options_.huge_pages;
-  memory.registrars = registrars_of(ports_);
-  memory_ = std::make_unique<SlabPool>(memory);
+  memory_ = make_node_memory(options_, ports_);
   return ok_result();
 }
 
@@ -146,36 +134,20 @@ void Node::Impl::start_threads() {
   for (const auto& executor : rail_executors_) executor->start();
 }
 
-Result<void> Node::Impl::make_store() {
-  if (options_.store.nodes.empty()) return ok_result();
-  try {
-    StoreOptions store = options_.store;
-    store.registrars = registrars_of(ports_);
-    store_ = std::make_unique<BlockStore>(std::move(store), registry_, clock_,
-                                          home_->asio_executor(), identity_.boot);
-  } catch (const std::exception& exception) {
-    return Error(Errc::kOutOfMemory, Stage::kSetup, exception.what());
-  }
-  gate_ = std::make_unique<StoreGate>(*store_);
-  return ok_result();
-}
-
-/// What each direction of puts needs; all of it is there before the first session is.
-void Node::Impl::make_puts() {
-  NodePuts::Surroundings around{home_->asio_executor(), clock_, random_, options_, registry_,
-                                registrars_of(ports_)};
-  puts_ = std::make_unique<NodePuts>(std::move(around), gate_.get());
-  peers_ = std::make_unique<NodePeers>(peer_context());
-}
-
 Task<Result<void>> Node::Impl::start() {
   CORAIL_CHECK(!started_, "a node is started once");
   started_ = true;
-  auto made = make_store();
-  if (!made) co_return made;
-  make_puts();
-  make_server();
-  if (!options_.listen.empty()) made = co_await listen();
+  auto store =
+      make_block_store(options_, ports_, registry_, clock_, home_->asio_executor(), identity_.boot);
+  if (!store) co_return std::move(store).error();
+  store_ = std::move(*store);
+  Result<void> made;
+  if (options_.listen.empty()) {
+    make_server();
+    made = ok_result();
+  } else {
+    made = co_await listen();
+  }
   if (made) make_connector();
   co_return made;
 }
@@ -196,23 +168,46 @@ void Node::Impl::make_connector() {
 /// Also where nobody can connect: those that this node connects to may have to ask it something,
 /// and to read what it puts.
 void Node::Impl::make_server() {
+  if (store_ || objects_) {
+    gate_ = std::make_unique<LeaseGates>(store_.get(), objects_ ? &objects_->gate() : nullptr);
+  }
+  NodePuts::Surroundings around{home_->asio_executor(), clock_, random_, options_, registry_,
+                                registrars_of(ports_)};
+  puts_ = std::make_unique<NodePuts>(std::move(around), gate_.get());
+  peers_ = std::make_unique<NodePeers>(peer_context());
+  if (objects_) puts_->take_into(objects_->store(), *peers_);
   host_ = std::make_unique<PortHost>(home_->asio_executor(), ports_, &puts_->gate(), random_);
-  const SessionServices services{identity_, clock_, registry_, *host_, store_.get(), puts_->home()};
+  SessionServices services{identity_, clock_, registry_, *host_, store_.get()};
+  if (objects_) services.objects = &objects_->services();
+  services.puts = puts_->home();
   RpcServerOptions server;
   server.session.connection.keep_alive = options_.keep_alive;
   server_ = std::make_unique<RpcServer>(home_->asio_executor(), services, server);
   forward_region_changes();
 }
 
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<void>> Node::Impl::listen() {
-  auto opened = co_await host_->open();
-  if (!opened) co_return std::move(opened).error().at(Stage::kSetup);
+  // First of all the address, which objects are told to be at.
   auto listener = listen_tcp(home_->asio_executor(), options_.listen);
   if (!listener) co_return std::move(listener).error().at(Stage::kSetup);
   listen_address_ = (*listener)->local_address();
+  NodeObjects::Parts parts{home_->asio_executor(), clock_, random_, registry_,
+                           registrars_of(ports_)};
+  auto objects =
+      co_await NodeObjects::start(std::move(parts), options_.objects, identity_, listen_address_);
+  if (!objects) co_return std::move(objects).error();
+  objects_ = std::move(*objects);
+  make_server();
+  auto opened = co_await host_->open();
+  if (!opened) co_return std::move(opened).error().at(Stage::kSetup);
   server_->listen(std::move(*listener));
   co_return ok_result();
 }
+#pragma GCC diagnostic pop
 
 void Node::Impl::forward_region_changes() {
   *told_of_regions_ = server_.get();
@@ -252,6 +247,8 @@ Task<void> Node::Impl::close() {
   peers_.reset();
   puts_.reset();
   gate_.reset();
+  if (objects_) co_await objects_->close();
+  objects_.reset();
   store_.reset();
 }
 
@@ -290,6 +287,7 @@ Task<Result<std::shared_ptr<Peer>>> Node::connect(std::string address) {
 }
 
 BlockStore& Node::blocks() { return impl_->blocks(); }
+ObjectStore& Node::objects() { return impl_->objects(); }
 SlabPool& Node::memory() { return impl_->memory(); }
 RegionRegistry& Node::regions() { return impl_->regions(); }
 

@@ -12,13 +12,14 @@
 #include "engine/memory/region_registry.h"
 #include "engine/memory/slab_pool.h"
 #include "engine/store/block_store.h"
+#include "engine/store/object_store.h"
 #include "rpc/options.h"
 #include "rpc/peer.h"
 
 namespace corail {
 
-/// One process's part in a cluster: its ports, its memory, its blocks, and its connections to
-/// others. The public face of the library; every node can hold and request.
+/// One process's part in a cluster: its ports, its memory, its blocks and objects, and its
+/// connections to others. The public face of the library; every node can hold and request.
 ///
 /// Owned by the embedder. The home executor runs on the caller's io_context, or on a thread of the
 /// node's own; rail executors are the node's. Coroutines of this class run on executor(). close()
@@ -61,6 +62,10 @@ class Node {
   /// The blocks this node holds. Used on executor() only; exists from start() to close() where
   /// NodeOptions::store gives it memory.
   BlockStore& blocks();
+
+  /// The objects this node holds. Used on executor() only; exists from start() to close() where
+  /// NodeOptions::objects gives it memory or directories.
+  ObjectStore& objects();
 
   /// The memory that reads land in. Any thread.
   SlabPool& memory();

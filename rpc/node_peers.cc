@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/check.h"
+#include "engine/exec/event.h"
 #include "rpc/session.h"
 #include "rpc/session_client.h"
 
@@ -13,6 +14,15 @@ namespace {
 Error node_is_closing() { return {Errc::kClosed, Stage::kConnect, "the node is closing"}; }
 
 }  // namespace
+
+/// What becomes of a peer that is being made; shared with whoever waits for it.
+struct NodePeers::Opening {
+  explicit Opening(const asio::any_io_executor& home) : changed(home) {}
+
+  Result<std::shared_ptr<ConnectedPeer>> outcome;
+  bool over = false;
+  Event changed;
+};
 
 NodePeers::NodePeers(PeerContext context) : context_(std::move(context)), scope_(context_.home) {}
 
@@ -52,24 +62,38 @@ Task<Result<std::shared_ptr<ConnectedPeer>>> NodePeers::over(std::shared_ptr<Ses
                     "this node is just connecting to the other side, over the same session; try "
                     "again");
   }
+  // Not by the caller's own frame: whoever asks is being served over the session, and closing a
+  // peer that could not be opened waits for the session's end, which waits for the caller.
+  const auto opening = std::make_shared<Opening>(context_.home);
+  scope_.spawn(open(std::move(session), opening));
+  while (!opening->over) {
+    co_await opening->changed.wait();
+  }
+  co_return opening->outcome;
+}
+
+Task<void> NodePeers::open(std::shared_ptr<Session> session, std::shared_ptr<Opening> opening) {
   SessionClient::Way way;
   way.name = session->peer_name();
   auto client =
       std::make_unique<SessionClient>(context_.home, context_.clock, session, std::move(way));
   auto peer = std::make_shared<ConnectedPeer>(context_, std::move(client));
   const TimePoint deadline = context_.clock.now() + context_.options.call_deadline;
-  auto opened = co_await peer->open(deadline);
-  if (!opened) co_return std::move(opened).error();
-  if (closing_) {
-    co_await peer->close();
-    co_return node_is_closing();
+  auto opened = co_await peer->try_open(deadline);
+  if (opened && closing_) opened = node_is_closing();
+  if (opened) {
+    Reverse reverse;
+    reverse.session = session.get();
+    reverse.peer = peer;
+    reverse_.push_back(std::move(reverse));
+    add(peer);
+    opening->outcome = peer;
+  } else {
+    opening->outcome = opened.error();
   }
-  Reverse reverse;
-  reverse.session = session.get();
-  reverse.peer = peer;
-  reverse_.push_back(std::move(reverse));
-  add(peer);
-  co_return std::move(peer);
+  opening->over = true;
+  opening->changed.notify();
+  if (!opened) co_await peer->close();
 }
 
 void NodePeers::let_go(const Session& session) {

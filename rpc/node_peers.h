@@ -36,6 +36,9 @@ class NodePeers final : public ReversePeers {
     std::shared_ptr<ConnectedPeer> peer;
   };
 
+  struct Opening;
+
+  Task<void> open(std::shared_ptr<Session> session, std::shared_ptr<Opening> opening);
   std::shared_ptr<ConnectedPeer> find(const Session& session) const;
   Task<void> look_after(std::shared_ptr<ConnectedPeer> peer);
 
@@ -43,7 +46,7 @@ class NodePeers final : public ReversePeers {
   std::vector<std::shared_ptr<ConnectedPeer>> peers_;
   std::vector<Reverse> reverse_;  // of peers_, those that were made by over()
   bool closing_ = false;
-  TaskScope scope_;  // one task for each peer
+  TaskScope scope_;  // one task for each peer, and for each that is being made
 };
 
 }  // namespace corail

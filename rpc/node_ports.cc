@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -32,6 +34,20 @@ Duration spin_budget(const NodeOptions& options, std::span<const RailSpec> specs
   return polled && threads < cores ? options.spin : Duration::zero();
 }
 
+std::vector<std::unique_ptr<Executor>> make_rail_executors(const NodeOptions& options,
+                                                           std::span<const RailSpec> specs) {
+  const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
+  std::uint32_t threads = options.threads == 0 ? cores : options.threads;
+  threads = std::min(threads, static_cast<std::uint32_t>(specs.size()));
+  ExecutorOptions rail_thread;
+  rail_thread.spin = spin_budget(options, specs, threads, cores);
+  std::vector<std::unique_ptr<Executor>> executors;
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    executors.push_back(std::make_unique<Executor>(fmt::format("rail-{}", i), rail_thread));
+  }
+  return executors;
+}
+
 Result<std::vector<std::unique_ptr<Port>>> make_node_ports(
     const NodeOptions& options, std::span<const RailSpec> specs,
     std::span<const std::unique_ptr<Executor>> executors, Clock& clock, Random& random) {
@@ -53,6 +69,29 @@ MemoryRegistrars registrars_of(std::span<const std::unique_ptr<Port>> ports) {
   const auto none = [](const auto& registrar) { return registrar == nullptr; };
   if (std::all_of(registrars.begin(), registrars.end(), none)) registrars.clear();
   return registrars;
+}
+
+std::unique_ptr<SlabPool> make_node_memory(const NodeOptions& options,
+                                           std::span<const std::unique_ptr<Port>> ports) {
+  SlabPoolOptions memory;
+  memory.capacity_bytes = options.destination_bytes;
+  memory.huge_pages = options.huge_pages;
+  memory.registrars = registrars_of(ports);
+  return std::make_unique<SlabPool>(memory);
+}
+
+Result<std::unique_ptr<BlockStore>> make_block_store(const NodeOptions& options,
+                                                     std::span<const std::unique_ptr<Port>> ports,
+                                                     RegionRegistry& registry, Clock& clock,
+                                                     asio::any_io_executor home, BootId boot) {
+  if (options.store.nodes.empty()) return std::unique_ptr<BlockStore>();
+  try {
+    StoreOptions store = options.store;
+    store.registrars = registrars_of(ports);
+    return std::make_unique<BlockStore>(std::move(store), registry, clock, std::move(home), boot);
+  } catch (const std::exception& exception) {
+    return Error(Errc::kOutOfMemory, Stage::kSetup, exception.what());
+  }
 }
 
 }  // namespace corail

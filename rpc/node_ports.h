@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,8 +11,11 @@
 #include "engine/base/result.h"
 #include "engine/exec/executor.h"
 #include "engine/memory/memory_registrar.h"
+#include "engine/memory/region_registry.h"
+#include "engine/memory/slab_pool.h"
 #include "engine/rail/port.h"
 #include "engine/rail/rail_spec.h"
+#include "engine/store/block_store.h"
 #include "rpc/options.h"
 
 namespace corail {
@@ -25,6 +29,10 @@ Result<std::vector<RailSpec>> rail_specs_of(const NodeOptions& options);
 Duration spin_budget(const NodeOptions& options, std::span<const RailSpec> specs,
                      std::uint32_t threads, std::uint32_t cores);
 
+/// Executors for the rails' ports, without threads yet: as many as the options say, or cores.
+std::vector<std::unique_ptr<Executor>> make_rail_executors(const NodeOptions& options,
+                                                           std::span<const RailSpec> specs);
+
 /// A port for each spec, on the executors in turn, which have no threads yet. Fails where a device
 /// is not there.
 Result<std::vector<std::unique_ptr<Port>>> make_node_ports(
@@ -33,5 +41,16 @@ Result<std::vector<std::unique_ptr<Port>>> make_node_ports(
 
 /// What memory has to be registered with, by index of the port; empty where no port needs it.
 MemoryRegistrars registrars_of(std::span<const std::unique_ptr<Port>> ports);
+
+/// The memory that reads land in; nothing is mapped yet.
+std::unique_ptr<SlabPool> make_node_memory(const NodeOptions& options,
+                                           std::span<const std::unique_ptr<Port>> ports);
+
+/// The blocks that a node holds, in memory that its ports serve; null where the options give it
+/// none. What is given outlives it. Fails with kOutOfMemory.
+Result<std::unique_ptr<BlockStore>> make_block_store(const NodeOptions& options,
+                                                     std::span<const std::unique_ptr<Port>> ports,
+                                                     RegionRegistry& registry, Clock& clock,
+                                                     asio::any_io_executor home, BootId boot);
 
 }  // namespace corail

@@ -44,9 +44,12 @@ struct OpenObjectAnswer {
 };
 
 struct ListObjectsRequest {
-  std::string prefix;
-  std::string after;
-  std::uint32_t most = 0;
+  /// A constructor, because GCC 12 destroys braced aggregates twice in a co_await expression.
+  ListObjectsRequest() {}
+
+  std::string prefix;                      // of the keys
+  std::string after;                       // only greater keys; empty: from the first on
+  std::uint32_t most = kMaxListedObjects;  // 1 to as many
 };
 
 struct DeleteObjectRequest {

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "engine/object/object_descriptor.h"
 #include "engine/rail/port.h"
 #include "rpc/messages.h"
 
@@ -13,6 +14,35 @@ namespace {
 
 /// Longer times are mistakes, and would overflow when they are added to the clock.
 constexpr std::chrono::hours kMaxDuration{24};
+
+/// Fails as check_options().
+Result<void> check_objects(const NodeOptions& options) {
+  const NodeObjectOptions& objects = options.objects;
+  const bool disks = !objects.directories.empty();
+  const auto refuse = [](std::string what) {
+    return Error(Errc::kInvalidArgument, Stage::kSetup, std::move(what));
+  };
+  if (objects.memory_bytes > 0 && disks) {
+    return refuse("objects are kept in memory or in directories, not in both; name one");
+  }
+  if ((objects.memory_bytes > 0 || disks) && options.listen.empty()) {
+    return refuse("a node that holds objects must listen: its address is part of what it tells");
+  }
+  if (!disks) return ok_result();
+  if (objects.directories.size() > kMaxObjectDirectories) {
+    return refuse(fmt::format("objects may be in at most {} directories", kMaxObjectDirectories));
+  }
+  if (objects.disk_threads < 1 || objects.disk_threads > kMaxDiskThreads) {
+    return refuse(fmt::format("disk_threads must be 1 to {}", kMaxDiskThreads));
+  }
+  if (objects.staging_buffers < 1 || objects.staging_buffers > kMaxStagingBuffers ||
+      objects.staging_buffer_bytes < kGranuleBytes ||
+      objects.staging_buffer_bytes > kMaxStagingBufferBytes) {
+    return refuse(fmt::format("staging_buffers must be 1 to {}, of {} bytes to {} GiB each",
+                              kMaxStagingBuffers, kGranuleBytes, kMaxStagingBufferBytes / kGiB));
+  }
+  return ok_result();
+}
 
 }  // namespace
 
@@ -36,7 +66,7 @@ Result<void> check_options(const NodeOptions& options) {
     return need(time > Duration::zero() && time <= kMaxDuration,
                 fmt::format("{} must be more than 0 and at most {} h", name, kMaxDuration.count()));
   };
-  const std::array<Result<void>, 14> checks = {
+  const std::array<Result<void>, 15> checks = {
       need(!options.rails.empty() && options.rails.size() <= kMaxRails,
            fmt::format("a node needs 1 to {} rails, such as tcp:127.0.0.1", kMaxRails)),
       need(options.channels_per_rail >= 1 && options.channels_per_rail <= kMaxChannels,
@@ -56,6 +86,7 @@ Result<void> check_options(const NodeOptions& options) {
       need_time(options.lease_ttl, "lease-ttl"),
       need_time(options.lease_margin, "lease-margin"),
       need(options.lease_ttl > options.lease_margin, "the lease must last longer than its margin"),
+      check_objects(options),
   };
   for (const auto& check : checks) {
     if (!check) return check;

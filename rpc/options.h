@@ -19,6 +19,7 @@
 #include "engine/read/cancel_token.h"
 #include "engine/read/when_full.h"
 #include "engine/store/block_store.h"
+#include "rpc/object_options.h"
 
 namespace corail {
 
@@ -67,7 +68,8 @@ struct NodeOptions {
   /// yet, and as much again of those that it has from others and not stored yet. One put, or
   /// stripe, that is larger goes alone. 0: no bound.
   std::uint64_t put_bytes = kGiB;
-  StoreOptions store;  // without capacity the node holds no blocks
+  StoreOptions store;         // without capacity the node holds no blocks
+  NodeObjectOptions objects;  // without memory or directories it holds no objects
 };
 
 /// What of them concerns each port.
@@ -82,9 +84,6 @@ struct BlockKeys {
   std::string name_space;           // at most 256 bytes
   std::vector<std::string> hashes;  // 1 to 64 opaque bytes each, no two alike
 };
-
-/// Whether the engine checks the payload against the holder's block checksums before it commits.
-enum class Integrity { kNone, kXxh3 };
 
 struct FetchOptions {
   /// A constructor, because GCC 12 destroys braced aggregates twice in a co_await expression.

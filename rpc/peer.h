@@ -2,14 +2,20 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/base/result.h"
 #include "engine/exec/task.h"
+#include "engine/object/object_descriptor.h"
 #include "engine/read/block_view.h"
+#include "engine/store/object_store_types.h"
 #include "rpc/block_lease.h"
+#include "rpc/object_messages.h"
+#include "rpc/object_options.h"
+#include "rpc/object_view.h"
 #include "rpc/options.h"
 #include "rpc/put_stream.h"
 
@@ -46,6 +52,26 @@ class Peer {
       std::shared_ptr<const Layout> layout, std::shared_ptr<const BlockKeys> keys,
       FetchOptions options) = 0;
 
+  /// What the peer says of the object's present generation. kNotFound; kIncompatible: its release
+  /// serves no objects, which all calls about objects may say.
+  virtual Task<Result<ObjectDescriptor>> lookup_object(std::string key) = 0;
+
+  /// Reads an object, or ranges of it, over all rails, verified and committed. The descriptor is
+  /// that of lookup_object(); what is read must be on this peer. kGenerationChanged: it is not the
+  /// key's present generation any more, as the read begins or, unless it reads a snapshot, as it
+  /// ends. kNotFound: it was deleted. Else as fetch_blocks(), also where it is cancelled: when this
+  /// returns, nothing, here or at the peer, writes into the memory of the read any more (I1).
+  virtual Task<Result<ObjectView>> read_by_descriptor(ObjectDescriptor object,
+                                                      ReadObjectOptions options) = 0;
+
+  /// A page of the peer's keys, in order. As many as were asked for: there may be more, behind the
+  /// last one.
+  virtual Task<Result<std::vector<ObjectSummary>>> list_objects(ListObjectsRequest page) = 0;
+
+  /// The generation that was deleted. Reads that run under a lease go on; strict ones fail when
+  /// they confirm. kNotFound, kGenerationChanged (it is not `if_generation`), kStoreFailed.
+  virtual Task<Result<ObjectGeneration>> delete_object(
+      std::string key, std::optional<ObjectGeneration> if_generation) = 0;
   /// Begins to put an object into the peer's store, which pulls its stripes from this node's memory
   /// over rails: the peer connects to this node's ports for that. kInvalidArgument, kTooLarge (key,
   /// sizes), kNotFound (the peer keeps no objects), kGenerationChanged (if_generation does not

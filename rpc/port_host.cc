@@ -26,6 +26,12 @@ Task<Result<std::string>> greet_through(RailDoor* door, SessionId session, std::
   co_return answer;
 }
 
+Task<Result<void>> push_through(RailDoor* door, SessionId session, PushOrder order,
+                                PinnedBytes bytes, std::function<bool()> cancelled) {
+  auto pushed = co_await door->push(session, order, std::move(bytes), std::move(cancelled));
+  co_return pushed;
+}
+
 Task<void> drop_from(RailDoor* door, SessionId session) { co_await door->drop_session(session); }
 
 Task<void> close_door(std::unique_ptr<RailDoor> door) {
@@ -95,15 +101,31 @@ Task<Result<std::vector<RailEndpoint>>> PortHost::admit(SessionId session) {
   co_return endpoints;
 }
 
+Result<void> PortHost::check_door(std::uint32_t door) const {
+  if (door < doors_.size()) return ok_result();
+  return Error(Errc::kInvalidArgument,
+               fmt::format("there is no door {}, this node has {}", door, doors_.size()));
+}
+
 Task<Result<std::string>> PortHost::greet(SessionId session, std::uint32_t door,
                                           std::string words) {
-  if (door >= doors_.size()) {
-    co_return Error(Errc::kInvalidArgument, Stage::kConnect,
-                    fmt::format("there is no door {}, this node has {}", door, doors_.size()));
+  if (auto checked = check_door(door); !checked) {
+    co_return std::move(checked).error().at(Stage::kConnect);
   }
   auto answer = co_await run_on(ports_[door]->executor().asio_executor(),
                                 greet_through(doors_[door].get(), session, std::move(words)));
   co_return answer;
+}
+
+Task<Result<void>> PortHost::push(SessionId session, std::uint32_t door, PushOrder order,
+                                  PinnedBytes bytes, std::function<bool()> cancelled) {
+  if (auto checked = check_door(door); !checked) {
+    co_return std::move(checked).error().at(Stage::kServe);
+  }
+  auto pushed = co_await run_on(
+      ports_[door]->executor().asio_executor(),
+      push_through(doors_[door].get(), session, order, std::move(bytes), std::move(cancelled)));
+  co_return pushed;
 }
 
 Task<void> PortHost::drop(SessionId session) {

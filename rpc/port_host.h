@@ -2,6 +2,7 @@
 
 #include <asio/any_io_executor.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,10 +34,13 @@ class PortHost final : public RailHost {
   Task<Result<std::vector<RailEndpoint>>> admit(SessionId session) override;
   Task<Result<std::string>> greet(SessionId session, std::uint32_t door,
                                   std::string words) override;
+  Task<Result<void>> push(SessionId session, std::uint32_t door, PushOrder order, PinnedBytes bytes,
+                          std::function<bool()> cancelled) override;
   Task<void> drop(SessionId session) override;
   Task<void> close();
 
  private:
+  Result<void> check_door(std::uint32_t door) const;
   Task<Result<void>> open_doors();
   Task<void> close_doors();
 

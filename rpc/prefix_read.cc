@@ -4,45 +4,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "engine/base/checksum.h"
-#include "engine/exec/run_on.h"
 #include "engine/read/read_session.h"
 #include "rpc/cancel_bridge.h"
 #include "rpc/rail_keys.h"
+#include "rpc/read_memory.h"
 
 namespace corail {
-namespace {
-
-/// What is given up by then, and how long there is time.
-struct MappingLimits {
-  CancelToken cancel;
-  Clock* clock = nullptr;
-  TimePoint deadline{};
-};
-
-/// All of them or none. In one go, so that of two reads for which there is not room enough one has
-/// what it needs.
-Task<Result<std::vector<SlabChunk>>> map_chunks(SlabPool* memory, std::span<const ChunkSpec> specs,
-                                                MappingLimits limits) {
-  std::vector<SlabChunk> chunks;
-  for (const ChunkSpec& spec : specs) {
-    if (limits.cancel.cancelled()) co_return Error(Errc::kCancelled, "the caller gave up");
-    if (limits.clock->now() >= limits.deadline) {
-      co_return Error(Errc::kDeadline,
-                      "no time was left once there was memory for the read; allow it more");
-    }
-    auto chunk = memory->allocate(spec.bytes, spec.numa_node);
-    if (!chunk) co_return std::move(chunk).error();
-    chunks.push_back(std::move(*chunk));
-  }
-  co_return std::move(chunks);
-}
-
-}  // namespace
 
 PrefixRead::PrefixRead(FetchContext context, PrefixLease& lease, const FetchOptions& options,
                        TimePoint callers_deadline)
@@ -132,27 +103,10 @@ Result<void> PrefixRead::expect_sums(LaneSums told) {
 
 Task<Result<void>> PrefixRead::allocate() {
   const TimePoint begin = context_.clock.now();
-  const std::span<const ChunkSpec> specs(plan_->chunks());
-  chunks_.reserve(specs.size());
-  while (chunks_.size() < specs.size()) {
-    const ChunkSpec& spec = specs[chunks_.size()];
-    auto chunk = context_.memory.allocate_mapped(spec.bytes, spec.numa_node);
-    if (!chunk) break;
-    chunks_.push_back(std::move(*chunk));
-  }
-  if (chunks_.size() < specs.size()) {
-    // New slabs: home goes on while the kernel clears them and devices register them. Nothing is
-    // held meanwhile, because another read that waits for its turn there may need it.
-    chunks_.clear();
-    MappingLimits limits;
-    limits.cancel = options_.cancel;
-    limits.clock = &context_.clock;
-    limits.deadline = callers_deadline_;
-    auto mapped =
-        co_await run_on(context_.mapping, map_chunks(&context_.memory, specs, std::move(limits)));
-    if (!mapped) co_return std::move(mapped).error().at(Stage::kPlan);
-    chunks_ = std::move(*mapped);
-  }
+  auto chunks =
+      co_await allocate_chunks(context_, plan_->chunks(), options_.cancel, callers_deadline_);
+  if (!chunks) co_return std::move(chunks).error().at(Stage::kPlan);
+  chunks_ = std::move(*chunks);
   report_.stages.plan += context_.clock.now() - begin;
   co_return ok_result();
 }

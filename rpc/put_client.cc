@@ -13,7 +13,8 @@ Task<Result<ObjectGeneration>> call_begin_put(SessionClient* home, PutRequest re
                                               CallOptions options) {
   DecodeSink<ObjectGeneration> sink(decode_begin_put_answer);
   FrameBuffer frame = encode_begin_put(request);
-  auto called = co_await home->call(Method::kBeginPut, std::move(frame), sink, options);
+  auto called =
+      co_await home->connection().call(Method::kBeginPut, std::move(frame), sink, options);
   if (!called.ok()) co_return std::move(called).error();
   co_return sink.take();
 }
@@ -22,7 +23,8 @@ Task<Result<void>> call_put_stripe(SessionClient* home, PutStripeRequest request
                                    CallOptions options) {
   EmptySink sink;
   FrameBuffer frame = encode_put_stripe(request);
-  auto called = co_await home->call(Method::kPutStripe, std::move(frame), sink, options);
+  auto called =
+      co_await home->connection().call(Method::kPutStripe, std::move(frame), sink, options);
   if (!called.ok()) co_return std::move(called).error();
   co_return ok_result();
 }
@@ -32,7 +34,8 @@ Task<Result<ObjectDescriptor>> call_commit_put(SessionClient* home, ObjectGenera
   DecodeSink<ObjectDescriptor> sink(
       [&key](std::span<const std::byte> body) { return decode_descriptor(body, key); });
   FrameBuffer frame = encode_end_put(put);
-  auto called = co_await home->call(Method::kCommitPut, std::move(frame), sink, options);
+  auto called =
+      co_await home->connection().call(Method::kCommitPut, std::move(frame), sink, options);
   if (!called.ok()) co_return std::move(called).error();
   co_return sink.take();
 }
@@ -40,7 +43,8 @@ Task<Result<ObjectDescriptor>> call_commit_put(SessionClient* home, ObjectGenera
 Task<Result<void>> call_abort_put(SessionClient* home, ObjectGeneration put, CallOptions options) {
   EmptySink sink;
   FrameBuffer frame = encode_end_put(put);
-  auto called = co_await home->call(Method::kAbortPut, std::move(frame), sink, options);
+  auto called =
+      co_await home->connection().call(Method::kAbortPut, std::move(frame), sink, options);
   if (!called.ok()) co_return std::move(called).error();
   co_return ok_result();
 }

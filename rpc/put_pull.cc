@@ -70,9 +70,9 @@ Task<Result<void>> PutPull::know_regions() {
   call.deadline =
       std::min(deadline_, time_after(context_.clock.now(), context_.options.call_deadline));
   call.cancel = &give_up;
-  auto known = co_await context_.session.need_regions(request_.regions, call);
-  if (!known) co_return std::move(known).error().at(Stage::kPlan);
-  regions_ = context_.session.regions();
+  auto known = co_await context_.session.regions_since(request_.regions, call);
+  if (!known) co_return std::move(known).error();
+  regions_ = std::move(*known);
   co_return ok_result();
 }
 

@@ -7,6 +7,7 @@
 #include "engine/base/log.h"
 #include "rpc/cancel_bridge.h"
 #include "rpc/decode_sink.h"
+#include "rpc/session_courier.h"
 #include "rpc/session_greeter.h"
 
 namespace corail {
@@ -14,6 +15,9 @@ namespace {
 
 /// For the table that is fetched because the holder said that it changed.
 constexpr Duration kUnaskedDeadline = std::chrono::seconds(10);
+
+/// Posted slices of all rails that wait to be ordered: far more than their windows have room for.
+constexpr std::size_t kMaxWaitingOrders = 1'048'576;
 
 }  // namespace
 
@@ -27,6 +31,7 @@ SessionClient::SessionClient(const asio::any_io_executor& executor, Clock& clock
       holder_(session_->remote()),
       features_(session_->features()),
       end_event_(executor),
+      orders_(executor, kMaxOrdersUnderWay, kMaxWaitingOrders),
       scope_(executor) {
   session_->begin_use(*this);
 }
@@ -81,7 +86,12 @@ Task<Result<std::vector<RailEndpoint>>> SessionClient::open_rails(
   take_regions(std::move(answer.regions));
   std::uint32_t door = 0;
   for (RailEndpoint& rail : answer.rails) {
-    rail.greeter = std::make_shared<SessionGreeter>(executor_, self_, door++);
+    rail.greeter = std::make_shared<SessionGreeter>(executor_, self_, door);
+    if (knows_objects()) {
+      rail.courier =
+          std::make_shared<SessionCourier>(executor_, self_, door, asio::any_io_executor());
+    }
+    ++door;
   }
   co_return std::move(answer.rails);
 }
@@ -113,10 +123,24 @@ Task<Result<TransferAnswer>> SessionClient::query(TransferQuery query, CallOptio
   if (!called.ok()) co_return std::move(called).error().at(Stage::kQuery);
   TransferAnswer answer = sink.take();
   answer.answer_bytes = called->answer_bytes;
-  auto known = co_await need_regions(answer.blocks.generation, options);
-  if (!known.ok()) co_return std::move(known).error().at(Stage::kQuery);
-  answer.regions = regions_;
+  auto regions = co_await regions_since(answer.blocks.generation, options);
+  if (!regions.ok()) co_return std::move(regions).error();
+  answer.regions = std::move(*regions);
   co_return std::move(answer);
+}
+
+Task<Result<std::shared_ptr<const RegionTable>>> SessionClient::regions_since(
+    TableGeneration generation, CallOptions options) {
+  if (regions_->generation() < generation) {
+    auto fetched = co_await fetch_regions(options);
+    if (!fetched.ok()) co_return std::move(fetched).error().at(Stage::kQuery);
+  }
+  if (regions_->generation() < generation) {
+    Error error(Errc::kGenerationChanged, Stage::kQuery,
+                "the holder's region table is older than its answer, even when fetched again");
+    co_return std::move(error).on_peer(peer_name());
+  }
+  co_return regions_;
 }
 
 Task<Result<void>> SessionClient::fetch_regions(CallOptions options) {
@@ -125,22 +149,6 @@ Task<Result<void>> SessionClient::fetch_regions(CallOptions options) {
   if (!called.ok()) co_return std::move(called).error();
   take_regions(sink.take());
   co_return ok_result();
-}
-
-Task<Result<void>> SessionClient::need_regions(TableGeneration generation, CallOptions options) {
-  if (regions_->generation() >= generation) co_return ok_result();
-  auto fetched = co_await fetch_regions(options);
-  if (!fetched.ok()) co_return std::move(fetched).error();
-  if (regions_->generation() >= generation) co_return ok_result();
-  Error error(Errc::kGenerationChanged,
-              "the holder's region table is older than its answer, even when fetched again");
-  co_return std::move(error).on_peer(peer_name());
-}
-
-Task<Result<CallReport>> SessionClient::call(Method method, FrameBuffer request, AnswerSink& sink,
-                                             CallOptions options) {
-  auto called = co_await connection_.call(method, std::move(request), sink, options);
-  co_return called;
 }
 
 void SessionClient::take_regions(RegionTable table) {
@@ -243,6 +251,7 @@ Task<void> SessionClient::close() {
   end(Error(Errc::kConnectionLost, Stage::kClose, "this side has closed the session")
           .on_peer(peer_name()));
   stop_fetching_.fire();
+  end_orders();
   co_await session_->end_use();
   co_await scope_.join();
   closed_ = true;

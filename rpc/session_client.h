@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,23 @@
 #include "engine/base/region_table.h"
 #include "engine/base/result.h"
 #include "engine/exec/byte_stream.h"
+#include "engine/exec/credits.h"
 #include "engine/exec/event.h"
 #include "engine/exec/task.h"
 #include "engine/exec/task_scope.h"
+#include "engine/rail/push.h"
 #include "engine/read/owner.h"
 #include "rpc/call.h"
 #include "rpc/codec.h"
 #include "rpc/connection.h"
 #include "rpc/messages.h"
+#include "rpc/object_messages.h"
 #include "rpc/session.h"
 
 namespace corail {
+
+/// Orders that the owner has at a time, of one session: some calls less than it serves.
+inline constexpr std::uint64_t kMaxOrdersUnderWay = 128;
 
 struct ClientOptions {
   NodeIdentity identity;  // of this node
@@ -87,6 +94,10 @@ class SessionClient final : public Owner {
 
   /// The newest table known; empty before open_rails().
   std::shared_ptr<const RegionTable> regions() const noexcept { return regions_; }
+  /// One that is no older than `generation`: fetched again, once, where it is. kGenerationChanged:
+  /// it is older even then.
+  Task<Result<std::shared_ptr<const RegionTable>>> regions_since(TableGeneration generation,
+                                                                 CallOptions options);
 
   /// The longest prefix the holder has, leased; may be no block at all. The table in the answer is
   /// at least as new as its addresses: an old one is fetched again, once. Fails with
@@ -99,6 +110,15 @@ class SessionClient final : public Owner {
   /// kLeaseExpired and kNotFound are the holder's no; after kDeadline or a transport error nobody
   /// knows, so nothing was extended.
   Task<Result<Duration>> renew(ReadId read, Duration ttl, CallOptions options);
+
+  /// Whether the other node serves objects; whether it has any is another question.
+  bool knows_objects() const noexcept { return (features_ & kFeatureObjects) != 0; }
+  /// For the calls of objects and puts.
+  Connection& connection() noexcept { return connection_; }
+  /// Asks the owner to write into this node's memory. `answered` is called once, on home, and not
+  /// from within: PushCourier::order. At most kMaxOrdersUnderWay at a time, the others wait in
+  /// turn; there are never more of them than slices that rails have posted.
+  void order_stripes(ReadStripesRequest request, PushCourier::Answered answered);
 
   /// Whether the holder knows ConfirmLease and LaneSums.
   bool knows_lane_ranges() const noexcept { return (features_ & kFeatureLaneRanges) != 0; }
@@ -114,13 +134,6 @@ class SessionClient final : public Owner {
   /// The holder admits nothing more for the read and keeps its lease.
   Task<Result<void>> quiesce(ReadId read, TimePoint deadline);
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
-
-  /// A call whose types are somebody else's; see Connection::call.
-  Task<Result<CallReport>> call(Method method, FrameBuffer request, AnswerSink& sink,
-                                CallOptions options);
-  /// Fetches the region table where the one that is known is older. Fails with kGenerationChanged
-  /// where the holder's is, too.
-  Task<Result<void>> need_regions(TableGeneration generation, CallOptions options);
 
   /// The session that it uses, which others may know as well.
   const std::shared_ptr<Session>& session() const noexcept { return session_; }
@@ -145,6 +158,9 @@ class SessionClient final : public Owner {
   Task<Result<void>> ask_confirmation(Method method, ReadId read, TimePoint deadline,
                                       CancelToken cancel);
   void take_regions(RegionTable table);
+  Task<void> carry_order(ReadStripesRequest request, PushCourier::Answered answered);
+  Task<Result<PushReceipt>> read_stripes(ReadStripesRequest request);
+  void end_orders();
 
   const asio::any_io_executor executor_;
   Clock& clock_;
@@ -159,7 +175,9 @@ class SessionClient final : public Owner {
   std::optional<Error> ended_;  // why no call has a chance any more
   Event end_event_;
   bool closed_ = false;
-  /// Makes a greeting that is on its way find out that the session is gone.
+  Credits orders_;
+  std::set<CallCancel*> order_calls_;  // each in the frame of its read_stripes()
+  /// Makes a greeting or an order that is on its way find out that the session is gone.
   const std::shared_ptr<SessionClient*> self_ = std::make_shared<SessionClient*>(this);
   TaskScope scope_;
 };

@@ -10,6 +10,16 @@
 #include "rpc/put_service.h"
 
 namespace corail {
+namespace {
+
+std::unique_ptr<ObjectService> service_of(const asio::any_io_executor& executor,
+                                          const SessionServices& services, SessionId id) {
+  if (services.objects == nullptr) return nullptr;
+  return std::make_unique<ObjectService>(executor, services.clock, services.regions, services.rails,
+                                         *services.objects, id);
+}
+
+}  // namespace
 
 SessionServer::SessionServer(asio::any_io_executor executor, const SessionServices& services,
                              TemplateCache& templates, SessionId id, Session& session)
@@ -17,6 +27,7 @@ SessionServer::SessionServer(asio::any_io_executor executor, const SessionServic
       services_(services),
       templates_(templates),
       id_(id),
+      objects_(service_of(executor_, services, id)),
       puts_(services.puts == nullptr ? nullptr
                                      : std::make_unique<PutService>(*services.puts, session)),
       idle_(executor_) {}
@@ -40,16 +51,20 @@ class SessionServer::Serving {
 };
 
 Task<void> SessionServer::end() {
+  if (objects_) objects_->stop();
   if (puts_) puts_->stop();
   // First the handlers end, so that none of them can take a lease after the session was dropped.
   while (serving_ > 0) {
     co_await idle_.wait();
   }
-  if (services_.store != nullptr) services_.store->drop_session(id_);
-  if (puts_) co_await puts_->end();
+  // Rails before leases: a peer that is still being sent something is told that its channel ended,
+  // not that its lease did. And what is pushed ends with its channel.
   if (rails_touched_) {
     co_await services_.rails.drop(id_);
   }
+  if (objects_) co_await objects_->end();
+  if (puts_) co_await puts_->end();
+  if (services_.store != nullptr) services_.store->drop_session(id_);
   ended_ = true;
 }
 
@@ -83,8 +98,18 @@ Task<Result<FrameBuffer>> SessionServer::dispatch(InboundCall& call) {
     case Method::kConfirmLease:
     case Method::kConfirmAndRelease:
     case Method::kReleaseLease:
-    case Method::kQuiesceRead:
-      co_return end_read(method, call.body());
+    case Method::kQuiesceRead: {
+      auto answer = co_await end_read(call);
+      co_return answer;
+    }
+    case Method::kLookupObject:
+    case Method::kOpenObject:
+    case Method::kListObjects:
+    case Method::kDeleteObject:
+    case Method::kReadStripes: {
+      auto answer = co_await serve_objects(call);
+      co_return answer;
+    }
     case Method::kBeginPut:
     case Method::kPutStripe:
     case Method::kCommitPut:
@@ -191,10 +216,12 @@ Result<FrameBuffer> SessionServer::answer_query(const QueryBlocks& asked) {
 Result<FrameBuffer> SessionServer::renew(std::span<const std::byte> body) {
   const auto asked = decode_renew(body);
   if (!asked.ok()) return asked.error();
-  if (services_.store == nullptr) {
+  const bool of_object = objects_ && objects_->knows(asked->read);
+  if (!of_object && services_.store == nullptr) {
     return Error(Errc::kNotFound, Stage::kConfirm, "there is no such lease");
   }
-  const auto ttl = services_.store->renew(id_, asked->read, asked->ttl);
+  const auto ttl = of_object ? objects_->renew(asked->read, asked->ttl)
+                             : services_.store->renew(id_, asked->read, asked->ttl);
   if (!ttl.ok()) return ttl.error();
   return encode_renew_answer(*ttl);
 }
@@ -216,22 +243,41 @@ Result<FrameBuffer> SessionServer::lane_sums(std::span<const std::byte> body) {
   return encode_lane_sums_answer(answer);
 }
 
-Result<FrameBuffer> SessionServer::end_read(Method method, std::span<const std::byte> body) {
-  const auto read = decode_read_id(method, body);
-  if (!read.ok()) return read.error();
-  BlockStore* const store = services_.store;
-  const bool confirms = method == Method::kConfirmAndRelease || method == Method::kConfirmLease;
-  if (confirms) {
-    if (store == nullptr) return Error(Errc::kNotFound, Stage::kConfirm, "there is no such lease");
-    const auto confirmed = method == Method::kConfirmLease ? store->confirm(id_, *read)
-                                                           : store->confirm_and_release(id_, *read);
-    if (!confirmed.ok()) return confirmed.error();
-  } else if (store != nullptr && method == Method::kReleaseLease) {
-    store->release(id_, *read);
-  } else if (store != nullptr) {
-    store->quiesce(id_, *read);
+Task<Result<FrameBuffer>> SessionServer::end_read(InboundCall& call) {
+  const Method method = call.method();
+  const auto read = decode_read_id(method, call.body());
+  if (!read.ok()) co_return read.error();
+  Result<void> ended;
+  // Nothing overtakes the opening of an object, so a read that is known to neither is of blocks.
+  if (objects_ && objects_->knows(*read)) {
+    ended = co_await objects_->end_read(method, *read, call);
+  } else {
+    ended = end_blocks(method, *read);
   }
-  return FrameBuffer();
+  if (!ended.ok()) co_return std::move(ended).error();
+  co_return FrameBuffer();
+}
+
+Result<void> SessionServer::end_blocks(Method method, ReadId read) {
+  BlockStore* const store = services_.store;
+  if (method == Method::kConfirmAndRelease || method == Method::kConfirmLease) {
+    if (store == nullptr) return Error(Errc::kNotFound, Stage::kConfirm, "there is no such lease");
+    return method == Method::kConfirmLease ? store->confirm(id_, read)
+                                           : store->confirm_and_release(id_, read);
+  }
+  if (store == nullptr) return ok_result();
+  if (method == Method::kReleaseLease) {
+    store->release(id_, read);
+  } else {
+    store->quiesce(id_, read);
+  }
+  return ok_result();
+}
+
+Task<Result<FrameBuffer>> SessionServer::serve_objects(InboundCall& call) {
+  if (!objects_) co_return Error(Errc::kNotFound, Stage::kQuery, "this node holds no objects");
+  auto answer = co_await objects_->serve(call);
+  co_return answer;
 }
 
 }  // namespace corail

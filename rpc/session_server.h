@@ -16,6 +16,8 @@
 #include "rpc/call_handler.h"
 #include "rpc/codec.h"
 #include "rpc/messages.h"
+#include "rpc/object_service.h"
+#include "rpc/object_services.h"
 #include "rpc/rail_host.h"
 
 namespace corail {
@@ -30,12 +32,13 @@ struct SessionServices {
   Clock& clock;
   RegionRegistry& regions;
   RailHost& rails;
-  BlockStore* store = nullptr;  // null: this node holds no blocks
-  PutHome* puts = nullptr;      // null: it takes no objects
+  BlockStore* store = nullptr;              // null: this node holds no blocks
+  const ObjectServices* objects = nullptr;  // null: no objects
+  PutHome* puts = nullptr;                  // null: it takes none
 };
 
-/// The holder's side of a session for as long as the other node calls over it: rails, blocks. What
-/// it holds, leases and data channels, goes when it ends, however that comes about.
+/// The holder's side of a session for as long as the other node calls over it: rails, blocks,
+/// objects. What it holds, leases and data channels, goes when it ends, however that comes about.
 ///
 /// Owned by the Session, on the home executor. end() must have returned before it is destroyed.
 class SessionServer {
@@ -51,7 +54,7 @@ class SessionServer {
   /// Answers one call of the other node, whose Hello has come. See CallHandler::serve.
   Task<Result<FrameBuffer>> serve(InboundCall& call);
 
-  /// Waits for the calls that are being served, then lets go of leases and rails. Once, and nothing
+  /// Waits for the calls that are being served, then lets go of rails and leases. Once, and nothing
   /// is served any more from when it is called.
   Task<void> end();
 
@@ -68,15 +71,18 @@ class SessionServer {
   Result<FrameBuffer> answer_query(const QueryBlocks& asked);
   Result<FrameBuffer> renew(std::span<const std::byte> body);
   Result<FrameBuffer> lane_sums(std::span<const std::byte> body);
-  Result<FrameBuffer> end_read(Method method, std::span<const std::byte> body);
+  Task<Result<FrameBuffer>> end_read(InboundCall& call);
+  Result<void> end_blocks(Method method, ReadId read);
+  Task<Result<FrameBuffer>> serve_objects(InboundCall& call);
 
   const asio::any_io_executor executor_;
   const SessionServices& services_;
   TemplateCache& templates_;
   const SessionId id_;
-  std::unique_ptr<PutService> puts_;  // null: this node takes none
-  bool rails_open_ = false;           // or being opened
-  bool rails_touched_ = false;        // whether there is something to drop
+  const std::unique_ptr<ObjectService> objects_;  // null: this node holds none
+  const std::unique_ptr<PutService> puts_;        // null: this node takes none
+  bool rails_open_ = false;                       // or being opened
+  bool rails_touched_ = false;                    // whether there is something to drop
   std::uint32_t serving_ = 0;
   Event idle_;
   bool ended_ = false;

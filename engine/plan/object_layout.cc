@@ -37,6 +37,12 @@ Result<void> ObjectPlanner::place_stripes() {
   places_.resize(object_.chunks.size());
   for (std::uint32_t source = 0; source < sources_.size(); ++source) {
     CORAIL_CHECK(sources_[source].regions != nullptr, "a source of stripes has a region table");
+    const auto before = sources_.first(source);
+    if (std::ranges::find(before, sources_[source].node, &StripeSource::node) != before.end()) {
+      return Error(Errc::kBadRunTable,
+                   fmt::format("node {} of '{}' says twice where its stripes are",
+                               sources_[source].node, object_.key));
+    }
     for (const StripeSource::Stripe& stripe : sources_[source].stripes) {
       auto placed = place(source, stripe);
       if (!placed) return placed;

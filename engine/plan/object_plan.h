@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,6 +37,10 @@ class ObjectPlan final : public ReadPlan {
   const ObjectDescriptor& object() const noexcept { return *object_; }
   /// Stripes of which anything is read, in linear order.
   std::span<const Stripe> stripes() const noexcept { return stripes_; }
+  std::optional<NodeId> owner_id(std::size_t owner) const noexcept override {
+    if (owner >= owner_nodes_.size()) return std::nullopt;
+    return object_->nodes[owner_nodes_[owner]].id;
+  }
   std::uint64_t granule_bits() const noexcept { return granule_bits_; }
   /// The descriptor's node that owner `owner` of owners() is.
   std::uint32_t owner_node(std::size_t owner) const noexcept { return owner_nodes_[owner]; }

@@ -10,6 +10,10 @@
 namespace corail {
 namespace {
 
+/// Stripes of all owners, and of all their memory, fill a chunk: none of it says where it should
+/// be.
+constexpr std::int32_t kAnyNode = -1;
+
 Error demand_is_wrong(const std::string& what) {
   return Error(Errc::kInvalidArgument, Stage::kPlan, what);
 }
@@ -74,7 +78,7 @@ void ObjectPlanner::land_densely() {
     const std::uint64_t end = range.offset + range.length;
     while (at < end) {
       if (plan_.chunks_.empty() || plan_.chunks_.back().bytes == most) {
-        plan_.chunks_.push_back({0, 0, 0});
+        plan_.chunks_.push_back({0, 0, kAnyNode});
       }
       ChunkSpec& chunk = plan_.chunks_.back();
       const std::uint64_t length = std::min(end - at, most - chunk.bytes);
@@ -92,7 +96,8 @@ Result<void> ObjectPlanner::check_landings() {
     return ok_result();
   }
   landings_ = demand_.landings;
-  for (const std::uint64_t bytes : demand_.chunk_bytes) plan_.chunks_.push_back({0, bytes, 0});
+  for (const std::uint64_t bytes : demand_.chunk_bytes)
+    plan_.chunks_.push_back({0, bytes, kAnyNode});
   auto range = demand_.ranges.begin();
   std::uint64_t covered = 0;  // of the range
   for (const ObjectLanding& landing : landings_) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct PlanLimits {
 struct ChunkSpec {
   std::uint64_t linear = 0;    // where it starts in a block plan's linear space; else 0
   std::uint64_t bytes = 0;     // at least 1, at most PlanLimits::max_chunk_bytes
-  std::int32_t numa_node = 0;  // of the region that fills it
+  std::int32_t numa_node = 0;  // of the region that fills it; -1: anywhere
 };
 
 /// What a read moves, whatever it reads: blocks or an object.
@@ -67,6 +68,10 @@ class ReadPlan {
   }
   std::uint64_t owner_begin(std::size_t owner) const noexcept {
     return owner == 0 ? 0 : owner_end(owner - 1);
+  }
+  /// Which node that owner is; nothing where the plan does not know.
+  virtual std::optional<NodeId> owner_id(std::size_t /*owner*/) const noexcept {
+    return std::nullopt;
   }
   /// What to allocate locally.
   std::span<const ChunkSpec> chunks() const noexcept { return chunks_; }

@@ -32,15 +32,20 @@ std::optional<SliceCursor::Cut> SliceCursor::take(std::uint64_t rail_limit) noex
     if (from >= end_) return std::nullopt;
     const ReadPlan::Span* span = &spans[span_guess_.load(std::memory_order_relaxed)];
     if (from - span->linear >= span->length) span = &plan_.span_at(from);
-    const std::uint64_t share =
-        std::clamp(std::max((end_ - from) / rails_, even_share_), floor_, max_slice_);
-    const std::uint64_t end = plan_.cut_in(*span, from, std::min(share, most), most);
+    const std::uint64_t want = std::min(wanted(end_ - from), most);
+    const std::uint64_t end = plan_.cut_in(*span, from, want, most);
     if (!next_.compare_exchange_weak(from, end, std::memory_order_relaxed)) continue;
     auto ahead = static_cast<std::size_t>(span - spans.data());
     if (end == span->linear + span->length && ahead + 1 < spans.size()) ++ahead;
     span_guess_.store(ahead, std::memory_order_relaxed);
     return Cut{from, end - from, span};
   }
+}
+
+std::uint64_t SliceCursor::wanted(std::uint64_t left) const noexcept {
+  std::uint64_t share = std::max(left / rails_, even_share_);
+  if (rails_ > 1 && share > kTailSliceBytes) share = std::max(share / kTailParts, kTailSliceBytes);
+  return std::clamp(share, floor_, max_slice_);
 }
 
 std::uint64_t SliceCursor::remaining() const noexcept {

@@ -18,6 +18,12 @@ inline constexpr std::uint64_t kSliceFloorBytes = 256 * kKiB;
 /// slow rail with so few bytes.
 inline constexpr std::uint64_t kEvenShareFloors = 3;
 
+/// Where several rails share what is left, a slice of more than kTailSliceBytes is no more than
+/// this part of a rail's even share: a rail that turns out to be slow has hold of so little,
+/// however large slices may be.
+inline constexpr std::uint64_t kTailParts = 4;
+inline constexpr std::uint64_t kTailSliceBytes = kMiB;
+
 /// Hands the bytes of one of the plan's owners out in slices, each once: one atomic, any thread, no
 /// waiting.
 /// Slices are cut lazily, so a rail takes more by being faster. The last ones shrink, so that no
@@ -42,13 +48,16 @@ class SliceCursor {
 
   /// The next slice, of at most min(max_slice, rail_limit) bytes, or nothing when all were taken.
   /// It ends on the border of a piece unless a piece is larger than that. Towards the end it wants
-  /// clamp(remaining / rails, floor, max_slice) only, or an even share where the read is small.
+  /// clamp(remaining / rails, floor, max_slice) only, and less yet while that is much (kTailParts),
+  /// or an even share where the read is small.
   std::optional<Cut> take(std::uint64_t rail_limit) noexcept;
 
   /// Bytes that nobody has taken yet.
   std::uint64_t remaining() const noexcept;
 
  private:
+  std::uint64_t wanted(std::uint64_t left) const noexcept;
+
   const ReadPlan& plan_;
   const std::uint64_t begin_;
   const std::uint64_t end_;

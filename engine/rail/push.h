@@ -1,7 +1,9 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "engine/base/clock.h"
 #include "engine/base/result.h"
@@ -14,7 +16,8 @@ namespace corail {
 struct PushOrder {
   ReadContext context;
   /// Grows with each order of a channel and names the slice there: what ends it carries this number
-  /// back. An owner takes no number twice, nor a lower one, so a repeated order writes nothing.
+  /// back. None is taken twice, so a repeated order writes nothing. Orders arrive in the order of
+  /// their numbers; a door sees them in the order in which their bytes came from disks.
   std::uint64_t number = 0;
   /// Which channel of the door, as the door's transport names its channels.
   std::uint64_t channel = 0;
@@ -38,6 +41,7 @@ struct PushReceipt {
 
 /// Carries a transport's push orders to the owner, and its answers back. Implemented over the
 /// control connection; shared with the rails, which are closed before it goes. Rail's executor.
+/// The one of an endpoint, which several rails may go to, only makes those of the rails.
 class PushCourier {
  public:
   using Answered = std::function<void(Result<PushReceipt>)>;
@@ -49,6 +53,11 @@ class PushCourier {
   /// what the owner does. Every other answer, a no too, means that it writes nothing more for this
   /// order. There is no second try: the order is not sent again.
   virtual void order(PushOrder order, Answered answered) = 0;
+
+  /// One that calls `answered` on this rail's executor; null: it does so by itself. Any thread.
+  virtual std::shared_ptr<PushCourier> for_rail(const asio::any_io_executor& /*rail*/) {
+    return nullptr;
+  }
 };
 
 }  // namespace corail

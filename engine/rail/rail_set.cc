@@ -10,6 +10,7 @@
 #include "engine/base/log.h"
 #include "engine/exec/host_port.h"
 #include "engine/exec/when_all.h"
+#include "engine/rail/push.h"
 #include "engine/rail/retire.h"
 
 namespace corail {
@@ -64,14 +65,16 @@ Task<Result<void>> RailSet::open(std::span<const std::unique_ptr<Port>> ports,
   rails_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const Port& port = *ports[i % ports.size()];
-    const RailEndpoint& remote = remotes[i % remotes.size()];
+    RailEndpoint remote = remotes[i % remotes.size()];
     const asio::any_io_executor executor = port.executor().asio_executor();
+    auto courier = remote.courier ? remote.courier->for_rail(executor) : nullptr;
+    if (courier) remote.courier = std::move(courier);
     Rail::MakeTransport make_transport = [&port] { return port.make_transport(); };
     options.budget = port.budget();
     options.port = port.health();
     rails_.push_back(std::make_unique<Rail>(pair_name(port, remote), executor, port.clock(),
                                             std::move(make_transport), window, options));
-    branches.emplace_back(executor, connect_rail(rails_.back().get(), remote, deadline));
+    branches.emplace_back(executor, connect_rail(rails_.back().get(), std::move(remote), deadline));
   }
   auto results = co_await when_all(std::move(branches), std::function<void(const Error&)>());
   auto opened = judge(results);

@@ -89,7 +89,7 @@ class Transport {
 inline Task<Result<void>> Transport::grant(SliceSink& /*sink*/,
                                            std::vector<std::span<std::byte>> /*memory*/,
                                            TimePoint /*deadline*/) {
-  co_return Result<void>();
+  co_return ok_result();
 }
 
 inline Task<void> Transport::revoke(SliceSink& /*sink*/) { co_return; }

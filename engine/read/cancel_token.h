@@ -33,7 +33,7 @@ class CancelToken {
   };
 
   /// `on_cancel` runs once, on the cancelling thread, or at once when cancel() came before. It must
-  /// not block, cancel or subscribe.
+  /// not block, nor cancel this token or subscribe to it.
   [[nodiscard]] Subscription subscribe(std::function<void()> on_cancel) const;
 
  private:

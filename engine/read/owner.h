@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "engine/base/clock.h"
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
@@ -14,6 +16,9 @@ namespace corail {
 class Owner {
  public:
   virtual ~Owner() = default;
+
+  /// The nodes that it speaks for, each once; none: the one at the other end, whichever that is.
+  virtual std::span<const NodeId> members() const noexcept { return {}; }
 
   /// "The lease never lapsed and the generation still holds", asked after the last payload byte has
   /// landed (contract 2). Success means exactly that; kLeaseExpired or kGenerationChanged are the

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/read/owner.h"
@@ -12,20 +14,31 @@ namespace corail {
 /// outlive it. On the read's home executor, as its members.
 class OwnerGroup final : public Owner {
  public:
-  /// At least one owner; `home` is an index of theirs.
-  OwnerGroup(std::vector<Owner*> owners, std::size_t home);
+  struct Member {
+    NodeId node;
+    Owner* owner = nullptr;
+  };
 
-  /// Asks all but home at once, then home where all have agreed. Fails with the first no, in the
-  /// order of the owners.
+  /// `home` is an index of the members. Fails with kInvalidArgument where it is none, or where a
+  /// node is named twice: it would be asked twice, and its second yes would be another's.
+  static Result<std::unique_ptr<OwnerGroup>> make(const std::vector<Member>& members,
+                                                  std::size_t home);
+
+  std::span<const NodeId> members() const noexcept override { return nodes_; }
+
+  /// Asks all but home at once, then home where all have agreed. The first that does not agree ends
+  /// the question for the others, who are not waited for. Fails with what a peer has answered
+  /// rather than with that nobody knows, and else in the order of the owners.
   Task<Result<void>> confirm_and_release(ReadId read, TimePoint deadline,
                                          CancelToken cancel) override;
   Task<Result<void>> confirm(ReadId read, TimePoint deadline, CancelToken cancel) override;
-  /// Tells all, home last, also where some cannot be told: fails with the first that could not.
+  /// Tells all at once, and ends when all have answered: fails as above.
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
 
  private:
   enum class Question { kConfirmAndRelease, kConfirm, kRelease };
 
+  OwnerGroup(std::vector<NodeId> nodes, std::vector<Owner*> owners, std::size_t home);
   Task<Result<void>> ask(Owner* owner, Question question, ReadId read, TimePoint deadline,
                          CancelToken cancel);
   Task<Result<void>> ask_others(Question question, ReadId read, TimePoint deadline,
@@ -33,7 +46,8 @@ class OwnerGroup final : public Owner {
   Task<Result<void>> ask_home_last(Question question, ReadId read, TimePoint deadline,
                                    CancelToken cancel);
 
-  const std::vector<Owner*> owners_;
+  const std::vector<NodeId> nodes_;
+  const std::vector<Owner*> owners_;  // by index in nodes_
   const std::size_t home_;
 };
 

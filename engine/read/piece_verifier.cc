@@ -23,8 +23,14 @@ std::uint64_t PieceVerifier<Plan>::term(std::uint32_t piece, std::uint64_t linea
                                         std::uint32_t bytes) {
   const std::span<const ReadPlan::Span> spans = plan_->spans();
   // Unsigned: where the piece begins before the span, the difference is huge.
-  if (linear - spans[span_guess_].linear >= spans[span_guess_].length) {
-    span_guess_ = static_cast<std::size_t>(&plan_->span_at(linear) - spans.data());
+  const auto holds = [&spans, linear](std::size_t span) {
+    return linear - spans[span].linear < spans[span].length;
+  };
+  if (!holds(span_guess_)) {
+    // What lands in order goes on in the next one.
+    const bool in_next = span_guess_ + 1 < spans.size() && holds(span_guess_ + 1);
+    span_guess_ = in_next ? span_guess_ + 1
+                          : static_cast<std::size_t>(&plan_->span_at(linear) - spans.data());
   }
   // A piece that goes on in the next span lies in one chunk all the same.
   const ReadPlan::Span& span = spans[span_guess_];

@@ -83,7 +83,7 @@ bool RailShare::give_back() {
   }
   if (!unlanded_.empty()) read_.attempts.fetch_add(1, std::memory_order_relaxed);
   part_.returned.give_back(unlanded_);
-  read_.wake();
+  part_.wake();
   return true;
 }
 
@@ -160,7 +160,7 @@ std::optional<Slice> RailShare::next(std::uint64_t max_bytes) noexcept {
   slice.tag = cut->linear;
   slice.of_small_read = part_.bytes <= part_.rails * kSmallBytesPerRail;
   started(slice, 0);
-  if (part_.rails > 1 && !read_.may_give_back && part_.cursor.remaining() == 0) read_.wake();
+  if (part_.rails > 1 && !read_.may_give_back && part_.cursor.remaining() == 0) part_.wake();
   return slice;
 }
 
@@ -264,7 +264,7 @@ bool RailShare::post_again(const Slice& slice, std::uint32_t reposts) noexcept {
 void RailShare::landed(const Slice& slice) noexcept {
   landed_bytes_ += slice.length;
   part_.landed_bytes.fetch_add(slice.length, std::memory_order_relaxed);
-  if (read_.may_give_back && part_.all_landed()) read_.wake();
+  if (read_.may_give_back && part_.all_landed()) part_.wake();
 }
 
 void RailShare::on_outcome(const Slice& slice, Result<void> outcome) noexcept {

@@ -75,6 +75,7 @@ class RailShare final : public SliceSource {
   Duration verify_time() const noexcept { return verify_time_; }
   LandingVerifier* verifier() noexcept { return verifier_.get(); }
   Rail& rail() noexcept { return rail_; }
+  const OwnerPart& part() const noexcept { return part_; }
 
   std::optional<Slice> next(std::uint64_t max_bytes) noexcept override;
   bool has_more() const noexcept override;

@@ -46,11 +46,14 @@ void ReadSession::build_shares() {
       request_.plan, bases_of(request_.chunks), ReadContext{request_.read, state_.epoch()},
       request_.max_slice_bytes, rails, request_.retry_on_survivors);
   shared_->pushed = request_.pushed;
-  shared_->wake = [this] {
-    for (const auto& share : shares_) {
-      asio::post(share->rail().executor(), [share] { share->look_again(); });
-    }
-  };
+  for (const auto& part : shared_->parts) {
+    part->wake = [this, part = part.get()] {
+      for (const auto& share : shares_) {
+        if (&share->part() != part) continue;
+        asio::post(share->rail().executor(), [share] { share->look_again(); });
+      }
+    };
+  }
   shares_.reserve(request_.rails.size());
   request_.region_keys.resize(request_.rails.size());
   for (std::size_t i = 0; i < request_.rails.size(); ++i) {

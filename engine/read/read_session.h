@@ -95,7 +95,9 @@ class ReadSession {
  private:
   // Starting: read_start.cc.
   Result<void> may_start();
+  Result<void> check_chunks() const;
   Result<void> check_owners() const;
+  Result<void> check_members() const;
   Result<void> check_keys() const;
   std::uint32_t owner_of(std::size_t rail) const noexcept {
     return request_.rail_owners.empty() ? 0 : request_.rail_owners[rail];

@@ -20,7 +20,9 @@ Result<void> ReadSession::may_start() {
     return Error(Errc::kDeadline, Stage::kSubmit, "no time was left when the read began");
   }
   auto checked = check_copy();
+  if (checked) checked = check_chunks();
   if (checked) checked = check_owners();
+  if (checked) checked = check_members();
   if (checked) checked = check_keys();
   if (checked) checked = choose_integrity();
   return checked;
@@ -41,6 +43,40 @@ Result<void> ReadSession::check_copy() const {
   return Error(Errc::kInvalidArgument, Stage::kSubmit,
                fmt::format("the memory for the copy has {} bytes, what is read needs {}",
                            request_.copy_on_commit->size(), needed));
+}
+
+Result<void> ReadSession::check_chunks() const {
+  const std::span<const ChunkSpec> planned = request_.plan->chunks();
+  const bool fits = std::ranges::equal(
+      planned, request_.chunks,
+      [](const ChunkSpec& spec, std::span<const std::byte> chunk) {
+        return chunk.size() >= spec.bytes;
+      },
+      {}, [](const SlabChunk& chunk) { return chunk.bytes(); });
+  if (fits) return ok_result();
+  return Error(Errc::kInvalidArgument, Stage::kSubmit,
+               fmt::format("the destination has {} chunks and the plan {}, or one is smaller than "
+                           "planned; allocate those of this plan",
+                           request_.chunks.size(), planned.size()));
+}
+
+/// Nobody else's yes counts for an owner of the plan.
+Result<void> ReadSession::check_members() const {
+  const std::span<const NodeId> members = owner_.members();
+  const std::size_t owners = request_.plan->owners();
+  bool all = owners == 1 || !members.empty();
+  for (std::size_t i = 0; all && !members.empty() && i < owners; ++i) {
+    const std::optional<NodeId> id = request_.plan->owner_id(i);
+    all =
+        id ? std::ranges::find(members, *id) != members.end() : owners == 1 && members.size() == 1;
+  }
+  // Nothing is read, and there is nobody whose yes could be missing.
+  if (all || request_.plan->total_bytes() == 0) return ok_result();
+  return Error(
+      Errc::kInvalidArgument, Stage::kSubmit,
+      fmt::format("the plan reads from {} owners, and not all of them are among the {} that "
+                  "will be asked to confirm; ask every owner of the object",
+                  owners, members.size()));
 }
 
 Result<void> ReadSession::check_owners() const {

@@ -38,6 +38,9 @@ struct OwnerPart {
   const std::uint64_t bytes;
   const std::uint32_t rails;
   const std::size_t number;  // of the owner, in the plan
+  /// Makes every share of it look again for slices, and whether it is complete, on its own rail's
+  /// executor. Any thread. Set before the first share runs.
+  std::function<void()> wake;
   // Each in a cache line of its own: every rail's thread takes slices and counts.
   alignas(kCacheLineBytes) SliceCursor cursor;
   /// Over all rails: by what part each is of it, they share.
@@ -76,9 +79,6 @@ struct SharedRead {
   bool may_give_back;
   /// Its slices are written by the owners, see Slice::pushed. Set before the first share runs.
   bool pushed = false;
-  /// Makes every share look again for slices, and whether its part is complete, on its own rail's
-  /// executor. Any thread. Set before the first share runs.
-  std::function<void()> wake;
   std::vector<std::unique_ptr<OwnerPart>> parts;  // by owner
   /// The epoch was bumped: post nothing more. All look at it for each slice.
   alignas(kCacheLineBytes) std::atomic<bool> stopped{false};

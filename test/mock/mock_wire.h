@@ -5,12 +5,15 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "engine/exec/task_scope.h"
 #include "engine/rail/mock/mock_transport.h"
 #include "test/support/held_blocks.h"
+#include "test/support/scripted_courier.h"
 #include "test/support/virtual_world.h"
 
 namespace corail::test {
@@ -27,6 +30,10 @@ class Sink final : public SliceSink {
     if (from != landed[slice.tag] || from >= to || outcomes.contains(slice.tag)) orderly = false;
     landed[slice.tag] = to;
   }
+  void on_receipt(const Slice& slice, const PushReceipt& receipt) noexcept override {
+    if (receipt.bytes != slice.length || outcomes.contains(slice.tag)) orderly = false;
+    ++receipts;
+  }
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override {
     if (!outcomes.emplace(slice.tag, outcome.ok() ? Errc{} : outcome.error().code()).second) {
       orderly = false;
@@ -37,6 +44,7 @@ class Sink final : public SliceSink {
   std::map<std::uint64_t, std::uint64_t> landed;
   std::map<std::uint64_t, Errc> outcomes;
   std::map<std::uint64_t, TimePoint> ended;
+  std::size_t receipts = 0;
   bool orderly = true;
 
  private:
@@ -48,16 +56,24 @@ inline Task<bool> close(Transport* transport) {
   co_return true;
 }
 
+inline Task<bool> join(TaskScope* scope) {
+  co_await scope->join();
+  co_return true;
+}
+
 /// A connected mock transport and the memory that its slices land in.
 struct Wire {
   explicit Wire(FaultScript script = FaultScript(), MockOptions options = small_options())
       : held(shape(), 1),
         holder(net, "a"),
         transport(world.executor(), world.clock(), random, net, options, std::move(script)),
+        courier(std::make_shared<ScriptedCourier>(world.executor())),
+        serving(world.executor()),
         sink(world),
         memory(held.total_bytes()) {
     BOOST_TEST_REQUIRE(holder.open().ok());
-    const RailEndpoint endpoint = holder.admit_session(SessionId(1), ChannelToken{}, held);
+    RailEndpoint endpoint = holder.admit_session(SessionId(1), ChannelToken{}, held);
+    endpoint.courier = courier;
     BOOST_TEST_REQUIRE(
         world.run(transport.connect(endpoint, world.now() + std::chrono::milliseconds(9))).ok());
     begin = world.now();
@@ -65,6 +81,8 @@ struct Wire {
   ~Wire() {
     transport.unstick();
     world.run(close(&transport));
+    courier->hang_up();
+    world.run(join(&serving));
   }
 
   static HeldShape shape() {
@@ -82,7 +100,27 @@ struct Wire {
 
   /// Packets [first, first + count) of the holder's memory as one slice, tagged `first`.
   void post(std::uint64_t first, std::uint64_t count, SliceSink& whose) {
+    post(first, count, whose, false);
+  }
+  /// The same, pushed by whoever serves the courier.
+  void post_pushed(std::uint64_t first, std::uint64_t count, SliceSink& whose) {
+    post(first, count, whose, true);
+  }
+  /// The holder serves what is ordered, as long as it is not `cancelled`.
+  void serve() {
+    serving.spawn(serve_orders(owner(), *courier, [this] { return cancelled; }));
+  }
+  PushOwner owner() {
+    PushOwner owner;
+    owner.door = &holder;
+    owner.session = SessionId(1);
+    owner.gate = &held;
+    owner.region = RegionId(100);
+    return owner;
+  }
+  void post(std::uint64_t first, std::uint64_t count, SliceSink& whose, bool pushed) {
     Slice slice;
+    slice.pushed = pushed;
     slice.region = RegionId(100);
     slice.remote_offset = first * 65'536;
     slice.length = count * 65'536;
@@ -104,6 +142,9 @@ struct Wire {
   MockNet net;
   MockHolder holder;
   MockTransport transport;
+  std::shared_ptr<ScriptedCourier> courier;
+  TaskScope serving;
+  bool cancelled = false;
   Sink sink;
   std::vector<std::byte> memory;
   TimePoint begin{};

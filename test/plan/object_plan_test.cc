@@ -110,6 +110,18 @@ BOOST_AUTO_TEST_CASE(every_wanted_byte_is_read_once_and_lands_where_it_shall) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(owners_have_their_names_and_memory_may_be_anywhere) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const ObjectScenario it = random_object(seed);
+    const ObjectPlan plan = it.plan().value();
+    for (const ChunkSpec& chunk : plan.chunks()) BOOST_TEST(chunk.numa_node == -1);
+    for (std::size_t i = 0; plan.total_bytes() > 0 && i < plan.owners(); ++i) {
+      BOOST_TEST((plan.owner_id(i) == it.object->nodes[plan.owner_node(i)].id));
+    }
+    BOOST_TEST(!plan.owner_id(plan.owners()).has_value());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(slices_end_on_granules_and_in_one_stripe) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const ObjectScenario it = random_object(seed);
@@ -210,6 +222,12 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_refused_with_a_reason) {
       {[](auto& s, auto&) { s.sources[0].stripes[0].address = kMost; }, Errc::kBadRunTable, "outs"},
       {[](auto& s, auto&) { s.sources[0].stripes[1] = s.sources[0].stripes[0]; },
        Errc::kBadRunTable, "twice"},
+      {[](auto& s, auto&) {
+         s.sources[1] = s.sources[0];
+         s.sources[1].stripes.erase(s.sources[1].stripes.begin());
+         s.sources[0].stripes.resize(1);
+       },
+       Errc::kBadRunTable, "twice where"},
       {[](auto& s, auto&) { s.demand.ranges[0].length = 0; }, Errc::kInvalidArgument, "not empty"},
       {[](auto& s, auto&) { s.demand.ranges[0].offset = 1; }, Errc::kInvalidArgument, "granules"},
       {[](auto& s, auto&) { s.demand.ranges[0].length = kMost; }, Errc::kInvalidArgument, "inside"},

@@ -162,6 +162,25 @@ BOOST_AUTO_TEST_CASE(one_rail_takes_full_slices_to_the_end) {
   BOOST_TEST(!cursor.take(0).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(however_large_slices_may_be_a_rail_has_hold_of_a_part_only) {
+  PlanLimits limits;
+  limits.max_read_bytes = 32 * kMiB;
+  const BlockPlan plan =
+      plan_block_read(RunTable{{1}, {0}, {4096}, {65536}}, uniform_layout(1, 4096, 0), 65536,
+                      one_region(0, 256 * kMiB), limits)
+          .value();
+  SliceCursor cursor(plan, 32 * kMiB, 3);
+  std::uint64_t slices = 0;
+  for (std::uint64_t left = cursor.remaining(); left > 0; left = cursor.remaining(), ++slices) {
+    const std::uint64_t length = cursor.take(kGiB)->length;
+    BOOST_TEST(length <=
+               std::max(left / 3 / kTailParts,
+                        std::max(std::min(left / 3 + 1, kTailSliceBytes), kSliceFloorBytes)) +
+                   4096);
+  }
+  BOOST_TEST(slices < 100U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace corail::testing

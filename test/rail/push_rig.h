@@ -9,9 +9,9 @@
 #include "engine/exec/task_scope.h"
 #include "test/rail/recording_sink.h"
 #include "test/rail/run_task.h"
-#include "test/rail/scripted_courier.h"
 #include "test/rail/tcp_rig.h"
 #include "test/support/fake_holder.h"
+#include "test/support/scripted_courier.h"
 
 namespace corail::test {
 
@@ -46,6 +46,18 @@ struct PushRig {
     const auto connected = co_await transport->connect(endpoint, rig.soon());
     BOOST_TEST(connected.ok());
   }
+  /// The rig's door and gate serve what is ordered.
+  void serve() {
+    scope.spawn(serve_orders(owner(), *courier, [] { return false; }));
+  }
+  PushOwner owner() {
+    PushOwner owner;
+    owner.door = &rig.door;
+    owner.session = kSession;
+    owner.gate = &rig.gate;
+    owner.region = MemoryGate::kRegion;
+    return owner;
+  }
   Task<void> connect_to(FakeHolder& holder) {
     scope.spawn(holder.accept());
     co_await connect(holder.endpoint(), 1);
@@ -53,6 +65,7 @@ struct PushRig {
   }
   Task<void> close() {
     co_await transport->close();
+    courier->hang_up();
     co_await scope.join();
     co_await rig.door.close();
     BOOST_TEST(rig.gate.pins() == 0U);

@@ -93,6 +93,7 @@ Task<void> take_each_number_once(TcpRig& rig) {
   for (const std::uint64_t number : {7U, 9U, 8U}) {
     const Errc taken = co_await door.code_of(order_of(number, 1000));
     BOOST_TEST((taken == Errc::kUnset));
+    BOOST_TEST(rig.gate.pins() == 0U);
     const std::uint64_t received = co_await door.receive(number, 1000);
     BOOST_TEST(received == 1000U);
   }
@@ -135,6 +136,24 @@ Task<void> refuse_what_cannot_be(TcpRig& rig) {
   const std::uint64_t received = co_await door.receive(5, 1000);
   BOOST_TEST(received == 1000U);
   BOOST_TEST(rig.gate.pins() == 0U);
+  co_await rig.door.close();
+}
+
+/// What fits into a batch has not been sent yet: it ends, and lets go, with its last byte.
+Task<void> end_with_the_last_byte(TcpRig& rig) {
+  DoorRig door(rig);
+  co_await door.dial();
+  door.scope.spawn(door.push_beside(order_of(1, rig.gate.size())));
+  co_await door.socket->readable();
+  for (int i = 0; i < 200; ++i) co_await door.socket->yield();
+  BOOST_TEST(door.outcomes.empty());
+  BOOST_TEST(rig.gate.pins() > 0U);
+  const std::uint64_t received = co_await door.receive(1, rig.gate.size());
+  BOOST_TEST(received == rig.gate.size());
+  co_await door.await_outcomes(1);
+  BOOST_TEST((door.outcomes[0] == Errc::kUnset));
+  BOOST_TEST(rig.gate.pins() == 0U);
+  co_await door.scope.join();
   co_await rig.door.close();
 }
 
@@ -236,6 +255,14 @@ BOOST_AUTO_TEST_CASE(a_number_is_taken_once) {
 BOOST_AUTO_TEST_CASE(orders_that_cannot_be_are_refused) {
   TcpRig rig(kMiB);
   run_task(rig.context, refuse_what_cannot_be(rig));
+}
+
+BOOST_AUTO_TEST_CASE(an_order_ends_when_its_last_byte_was_given_to_the_socket) {
+  TcpOptions options = TcpRig::loopback_options();
+  options.send_buffer = 64 * kKiB;
+  options.receive_buffer = 64 * kKiB;
+  TcpRig rig(kMaxPayloadBytes, options);
+  run_task(rig.context, end_with_the_last_byte(rig));
 }
 
 BOOST_AUTO_TEST_CASE(orders_end_with_their_channel_and_hold_nothing_then) {

@@ -36,7 +36,7 @@ Task<void> push_and_read(TcpRig& rig, std::uint32_t channels) {
   };
   push.sink.during_outcome = [&](const Slice&, Errc) { refill(); };
   refill();
-  co_await serve_orders(rig.door, rig.gate, *push.courier, push.scope, pushed);
+  push.serve();
   co_await push.sink.outcomes(slices.size());
   BOOST_TEST(push.sink.count(Errc::kUnset) == slices.size());
   BOOST_TEST(push.sink.receipts() == pushed);
@@ -60,7 +60,7 @@ Task<void> look_at_orders(TcpRig& rig) {
     last[order.channel] = order.number;
     BOOST_TEST((order.context == kRead));
     ordered += order.length;
-    push.scope.spawn(serve_order(rig.door, rig.gate, carried, [] { return false; }));
+    push.scope.spawn(serve_order(push.owner(), carried, [] { return false; }));
   }
   BOOST_TEST(last.size() == 2U);
   BOOST_TEST(ordered == target.size());

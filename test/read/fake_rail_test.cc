@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/read/rail_share.h"
+#include "test/read/object_rig.h"
 #include "test/support/read_rig.h"
 
 // What no modelled device does: rails that answer just what the test says.
@@ -139,6 +140,25 @@ BOOST_AUTO_TEST_CASE(a_flushed_slice_is_posted_again_in_as_many_pieces_as_fit) {
   const auto next = share.next(1000);
   BOOST_TEST_REQUIRE(next.has_value());
   BOOST_TEST(next->tag == whole->tag + whole->length);
+}
+
+/// What one owner's last slice says concerns nobody who reads from another.
+BOOST_AUTO_TEST_CASE(the_end_of_one_owners_part_wakes_the_rails_to_that_owner_only) {
+  ObjectRig rig(8 * kMiB, kMiB, rails_to(2, 1));
+  const ReadRequest request = rig.request(ObjectDemand::whole(8 * kMiB), false);
+  FakeRail rail(rig.world, "one of two", [](const Slice&) -> Result<void> { return ok_result(); });
+  std::vector<std::byte*> bases;
+  for (const SlabChunk& chunk : request.chunks) bases.push_back(chunk.bytes().data());
+  const std::uint32_t rails[] = {2, 2};
+  SharedRead shared(request.plan, bases, ReadContext{}, kMiB, rails, false);
+  std::size_t woken[] = {0, 0};
+  for (std::size_t i = 0; i < 2; ++i) shared.parts[i]->wake = [&woken, i] { ++woken[i]; };
+  RailShare share(shared, *shared.parts[1], *rail.get(), false, {}, nullptr, rig.world.clock(),
+                  std::chrono::seconds(2));
+  while (const auto slice = share.next(kMiB)) share.on_outcome(*slice, ok_result());
+  BOOST_TEST(share.landed_bytes() == shared.parts[1]->bytes);
+  BOOST_TEST(woken[0] == 0U);
+  BOOST_TEST(woken[1] > 0U);
 }
 
 BOOST_AUTO_TEST_CASE(each_rail_uses_the_keys_of_its_own_port) {

@@ -33,9 +33,11 @@ class ObjectRig {
       rails.push_back(
           std::make_unique<MockRails>(world, *held.nodes[node], std::move(plans[node]), node));
     }
-    std::vector<Owner*> all;
-    for (const auto& owner : owners) all.push_back(owner.get());
-    group = std::make_unique<OwnerGroup>(std::move(all), 0);
+    std::vector<OwnerGroup::Member> all;
+    for (std::size_t node = 0; node < owners.size(); ++node) {
+      all.push_back({held.descriptor->nodes[node].id, owners[node].get()});
+    }
+    group = std::move(OwnerGroup::make(all, 0).value());
   }
 
   /// A read of the demand over all rails, with granules known where `granules`.

@@ -18,6 +18,7 @@ namespace corail {
 struct MockEvent {
   enum class Kind : std::uint8_t {
     kReject,    // a slice that was posted on a dead rail gets its outcome
+    kNoOrder,   // likewise a pushed one, where the peer takes no orders
     kAdmit,     // the request has reached the holder
     kPacket,    // bytes [from, to) of the slice have arrived
     kWireFree,  // the next packet may be sent
@@ -34,7 +35,7 @@ struct MockEvent {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
   std::byte* target = nullptr;      // kStray
-  std::vector<std::byte> contents;  // kStray
+  std::vector<std::byte> contents;  // kStray; kPacket of a pushed slice: what is on the wire
 };
 
 /// What a modelled device will do, and when: ordered by time, then by the order of adding. One

@@ -28,6 +28,10 @@ void MockTransport::handle(const MockEvent& event) {
     case MockEvent::Kind::kReject:
       finish(event.op, Error(Errc::kConnectionLost, Stage::kSubmit, "the rail is down"));
       return;
+    case MockEvent::Kind::kNoOrder:
+      finish(event.op, Error(Errc::kRefused, Stage::kSubmit,
+                             "the peer takes no orders to write; read from its memory instead"));
+      return;
     case MockEvent::Kind::kAdmit:
       admit(event.op, *op);
       return;
@@ -35,7 +39,11 @@ void MockTransport::handle(const MockEvent& event) {
       place(event, *op);
       return;
     case MockEvent::Kind::kComplete:
-      completed(event.op, *op);
+      if (op->order == 0) {
+        completed(event.op, *op);
+      } else {
+        channel_->end_push(op->order, ok_result());  // the owner's device says so, to the owner
+      }
       return;
     case MockEvent::Kind::kWireFree:
     case MockEvent::Kind::kStray:
@@ -43,7 +51,7 @@ void MockTransport::handle(const MockEvent& event) {
   }
 }
 
-void MockTransport::admit(OpKey key, const MockOp& op) {
+void MockTransport::admit(OpKey key, MockOp& op) {
   if (op.fenced || dead_) return;  // the fence, or whoever killed the rail, ends it
   if (script_.find(FaultKind::kRefuse, op.number) != nullptr) {
     // On a queue pair an access error is the end for everybody: whose fault it was is known, the
@@ -51,6 +59,12 @@ void MockTransport::admit(OpKey key, const MockOp& op) {
     dead_ = true;
     finish(key, Error(Errc::kRefused, Stage::kServe, "the holder refused the slice (scripted)"));
     die(Error(Errc::kFlushed, Stage::kWait, "flushed by another slice's access error"));
+    return;
+  }
+  if (op.order != 0) {
+    op.ready = clock_.now() + options_.link.latency / 2;
+    wire_.push_back(key);
+    send_next();
     return;
   }
   auto admitted = channel_->admit(key.packed(), op.context, op.slice);
@@ -78,23 +92,31 @@ void MockTransport::send_next() {
       const Fault* short_by = script_.find(FaultKind::kShort, op->number);
       if (short_by) op->deliverable -= std::min(short_by->amount, op->deliverable);
     }
-    if (op->sent < op->deliverable) send_packet(key, *op);
-    if (op->sent < op->deliverable) continue;
+    const bool sent = op->sent == op->deliverable || send_packet(key, *op);
+    if (sent && op->sent < op->deliverable) continue;
     wire_.pop_front();
+    if (!sent) continue;
     const Fault* early = script_.find(FaultKind::kEarlyCompletion, op->number);
     const TimePoint done = std::max(op->last_arrival, op->ready);
     agenda_.add(early ? done - early->delay : done, MockEvent(MockEvent::Kind::kComplete, key));
   }
 }
 
-void MockTransport::send_packet(OpKey key, MockOp& op) {
+bool MockTransport::send_packet(OpKey key, MockOp& op) {
   const auto fault = [&](FaultKind kind) -> const Fault* {
     const Fault* found = script_.find(kind, op.number);
     return found != nullptr && found->packet == op.packets ? found : nullptr;
   };
-  if (const Fault* slow = fault(FaultKind::kSlow)) link_.set_rate(slow->amount);
   const std::uint64_t from = op.sent;
   const std::uint64_t to = from + std::min(options_.link.packet_bytes, op.deliverable - from);
+  MockEvent packet(MockEvent::Kind::kPacket, key, from, to);
+  if (op.order != 0) {
+    // What an owner has sent is on the wire, whatever becomes of its memory then.
+    packet.contents.resize(to - from);
+    const bool there = channel_->copy_pushed(op.order, from, to - from, packet.contents.data());
+    if (!there) return false;
+  }
+  if (const Fault* slow = fault(FaultKind::kSlow)) link_.set_rate(slow->amount);
   const TimePoint free = link_.transmit(op.ready, to - from);
   TimePoint arrival = free;
   const Fault* late = script_.find(FaultKind::kLate, op.number);
@@ -102,15 +124,16 @@ void MockTransport::send_packet(OpKey key, MockOp& op) {
   if (const Fault* overtaken = fault(FaultKind::kReorder)) arrival += overtaken->delay;
   const Fault* early = script_.find(FaultKind::kEarlyCompletion, op.number);
   if (early && to == op.deliverable) arrival += early->delay;
-  const MockEvent packet(MockEvent::Kind::kPacket, key, from, to);
-  agenda_.add(arrival, packet);
-  if (const Fault* twice = fault(FaultKind::kDuplicate))
+  if (const Fault* twice = fault(FaultKind::kDuplicate)) {
     agenda_.add(arrival + twice->delay, packet);
+  }
+  agenda_.add(arrival, std::move(packet));
   agenda_.add(free, MockEvent(MockEvent::Kind::kWireFree, key));
   wire_busy_ = true;
   op.sent = to;
   ++op.packets;
   op.last_arrival = std::max(op.last_arrival, arrival);
+  return true;
 }
 
 void MockTransport::place(const MockEvent& packet, MockOp& op) {
@@ -122,7 +145,9 @@ void MockTransport::place(const MockEvent& packet, MockOp& op) {
     return;
   }
   std::byte* const target = op.slice.destination + packet.from;
-  if (!channel_->copy(packet.op.packed(), packet.from, packet.to - packet.from, target)) {
+  if (op.order != 0) {
+    std::memcpy(target, packet.contents.data(), packet.contents.size());
+  } else if (!channel_->copy(packet.op.packed(), packet.from, packet.to - packet.from, target)) {
     die(Error(Errc::kConnectionLost, Stage::kWait,
               "the holder has closed the channel; check that it runs"));
     return;
@@ -144,20 +169,24 @@ void MockTransport::completed(OpKey key, MockOp& op) {
   if (op.placed.prefix() == op.deliverable) {
     finish(key, ok_result());
   } else if (script_.trust_completions) {
-    agenda_.replace_packets(key, [&](const MockEvent& packet) {
-      return std::optional(stray_of(key, op, packet.from, packet.to));
-    });
+    agenda_.replace_packets(
+        key, [&](const MockEvent& packet) { return std::optional(stray_of(op, packet)); });
     finish(key, ok_result());
   }
   // Else the completion has overtaken bytes: the last packet ends the slice.
 }
 
-MockEvent MockTransport::stray_of(OpKey key, const MockOp& op, std::uint64_t from,
-                                  std::uint64_t to) {
-  MockEvent stray(MockEvent::Kind::kStray, key, from, to);
-  stray.target = op.slice.destination + from;
-  stray.contents.resize(to - from);
-  if (!channel_->copy(key.packed(), from, to - from, stray.contents.data())) stray.contents.clear();
+MockEvent MockTransport::stray_of(const MockOp& op, const MockEvent& packet) {
+  const std::uint64_t length = packet.to - packet.from;
+  MockEvent stray(MockEvent::Kind::kStray, packet.op, packet.from, packet.to);
+  stray.target = op.slice.destination + packet.from;
+  stray.contents = packet.contents;
+  if (!stray.contents.empty()) return stray;
+  stray.contents.resize(length);
+  std::byte* const to = stray.contents.data();
+  const bool there = op.order != 0 ? channel_->copy_pushed(op.order, packet.from, length, to)
+                                   : channel_->copy(packet.op.packed(), packet.from, length, to);
+  if (!there) stray.contents.clear();
   return stray;
 }
 
@@ -175,7 +204,7 @@ void MockTransport::let_one_through(const SliceSink& sink) {
     if (done || op.sink != &sink || op.placed.prefix() >= op.slice.length) return;
     const std::uint64_t from = op.placed.prefix();
     const std::uint64_t to = from + std::min(options_.link.packet_bytes, op.slice.length - from);
-    MockEvent stray = stray_of(key, op, from, to);
+    MockEvent stray = stray_of(op, MockEvent(MockEvent::Kind::kPacket, key, from, to));
     if (stray.contents.empty()) return;  // not admitted yet: the holder has sent nothing
     agenda_.add(clock_.now() + fault->delay, std::move(stray));
     done = true;

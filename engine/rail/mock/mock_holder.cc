@@ -3,68 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
+#include <asio/this_coro.hpp>
 #include <utility>
 
-#include "engine/base/units.h"
+#include "engine/base/check.h"
+#include "engine/exec/shielded.h"
 
 namespace corail {
-
-Result<void> MockChannel::admit(std::uint64_t key, ReadContext context, const Slice& slice) {
-  const std::lock_guard lock(mutex_);
-  if (gate_ == nullptr) {
-    return Error(Errc::kConnectionLost, "the holder has closed the channel; check that it runs");
-  }
-  auto bytes = gate_->admit(session_, context, slice.region, slice.remote_offset, slice.length);
-  if (!bytes) return std::move(bytes).error();
-  if (bytes->bytes.size() != slice.length) {
-    return Error(Errc::kRefused, fmt::format("the holder's gate admitted {} bytes of {}",
-                                             bytes->bytes.size(), slice.length));
-  }
-  served_[key] = std::move(*bytes);
-  return ok_result();
-}
-
-bool MockChannel::copy(std::uint64_t key, std::uint64_t offset, std::uint64_t length,
-                       std::byte* to) {
-  const std::lock_guard lock(mutex_);
-  const auto found = served_.find(key);
-  if (found == served_.end()) return false;
-  const std::span<const std::byte> bytes = found->second.bytes;
-  const auto end = checked_add(offset, length);
-  if (!end || *end > bytes.size()) return false;
-  std::memcpy(to, bytes.data() + offset, length);
-  return true;
-}
-
-void MockChannel::end(std::uint64_t key) {
-  const std::lock_guard lock(mutex_);
-  served_.erase(key);
-}
-
-void MockChannel::shut() {
-  const std::lock_guard lock(mutex_);
-  gate_ = nullptr;
-  served_.clear();
-  if (on_shut_) std::exchange(on_shut_, nullptr)();
-}
-
-void MockChannel::when_shut(std::function<void()> shut) {
-  const std::lock_guard lock(mutex_);
-  on_shut_ = std::move(shut);
-  if (gate_ == nullptr) std::exchange(on_shut_, nullptr)();
-}
-
-void MockChannel::forget_shut() {
-  // The lock is held while it runs, so that afterwards it does not.
-  const std::lock_guard lock(mutex_);
-  on_shut_ = nullptr;
-}
-
-bool MockChannel::is_shut() const {
-  const std::lock_guard lock(mutex_);
-  return gate_ == nullptr;
-}
 
 Result<std::shared_ptr<MockChannel>> MockNet::connect(const RailEndpoint& endpoint) {
   const std::lock_guard lock(mutex_);
@@ -81,7 +26,10 @@ Result<std::shared_ptr<MockChannel>> MockNet::connect(const RailEndpoint& endpoi
 MockHolder::MockHolder(MockNet& net, std::string address)
     : net_(net), address_(std::move(address)) {}
 
-MockHolder::~MockHolder() { shut(); }
+MockHolder::~MockHolder() {
+  CORAIL_CHECK(pushing_.empty(), "a door that pushes was destroyed without an awaited close()");
+  shut();
+}
 
 Result<void> MockHolder::open() {
   const std::lock_guard net_lock(net_.mutex_);
@@ -120,7 +68,8 @@ Result<std::shared_ptr<MockChannel>> MockHolder::accept(const RailEndpoint& endp
   }
   // Those that their transport has closed since: nobody says so here.
   std::erase_if(channels_, [](const auto& channel) { return channel->is_shut(); });
-  channels_.push_back(std::make_shared<MockChannel>(found->second.session, *found->second.gate));
+  channels_.push_back(
+      std::make_shared<MockChannel>(found->second.session, ++names_, *found->second.gate));
   return channels_.back();
 }
 
@@ -136,12 +85,60 @@ void MockHolder::drop(SessionId session) {
 
 Task<void> MockHolder::drop_session(SessionId session) {
   drop(session);
-  co_return;
+  co_await shielded(pushes_ended(session));
 }
 
 Task<void> MockHolder::close() {
   shut();
-  co_return;
+  co_await shielded(pushes_ended(std::nullopt));
+}
+
+Task<Result<void>> MockHolder::push(SessionId session, PushOrder order, PinnedBytes bytes,
+                                    std::function<bool()> cancelled) {
+  if (order.length == 0 || order.length != bytes.bytes.size()) {
+    co_return Error(
+        Errc::kRefused, Stage::kServe,
+        fmt::format("an order of {} bytes served with {}", order.length, bytes.bytes.size()));
+  }
+  const auto channel = find(session, order.channel);
+  if (!channel) co_return channel.error();
+  if (cancelled()) {
+    co_return Error(Errc::kCancelled, Stage::kServe, "the order was cancelled");
+  }
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  const auto push = std::make_shared<MockPush>(executor, std::move(cancelled));
+  const auto offered = (*channel)->offer(order.number, std::move(bytes), push);
+  if (!offered) co_return offered.error();
+  ++pushing_[session];
+  co_await shielded(push->ended.wait());
+  const auto counted = pushing_.find(session);
+  if (--counted->second == 0) pushing_.erase(counted);
+  for (Event* const waiting : waiting_) waiting->notify();
+  co_return std::move(*push->result);
+}
+
+Result<std::shared_ptr<MockChannel>> MockHolder::find(SessionId session, std::uint64_t channel) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(channels_.begin(), channels_.end(),
+                                  [&](const auto& entry) { return entry->name() == channel; });
+  if (found != channels_.end() && (*found)->session() == session) return *found;
+  // Of those that are gone nobody remembers whose they were; a path that fails is nobody's breach.
+  if (found == channels_.end() && channel > 0 && channel <= names_) {
+    return Error(Errc::kConnectionLost, Stage::kServe, "the channel of the order was lost");
+  }
+  return Error(Errc::kRefused, Stage::kServe,
+               "an order for a channel that this session does not have");
+}
+
+Task<void> MockHolder::pushes_ended(std::optional<SessionId> session) {
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  Event changed(executor);
+  waiting_.push_back(&changed);
+  const auto any = [this, session] {
+    return session ? pushing_.contains(*session) : !pushing_.empty();
+  };
+  while (any()) co_await changed.wait();
+  std::erase(waiting_, &changed);
 }
 
 void MockHolder::shut() {

@@ -6,54 +6,18 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
+#include "engine/exec/event.h"
 #include "engine/exec/task.h"
+#include "engine/rail/mock/mock_channel.h"
 #include "engine/rail/rail_door.h"
-#include "engine/rail/slice.h"
 
 namespace corail {
-
-/// One mock rail's way into the holder: what a queue pair or a socket pair would be. Shared by the
-/// requester's transport and the holder's door, on their threads; the lock is held while bytes are
-/// copied, so that shut() is a fence for the holder's memory.
-class MockChannel {
- public:
-  MockChannel(SessionId session, LeaseGate& gate) : session_(session), gate_(&gate) {}
-
-  /// Asks the gate for the bytes of a slice and pins them under `key` (I6). kConnectionLost once
-  /// shut.
-  Result<void> admit(std::uint64_t key, ReadContext context, const Slice& slice);
-
-  /// Copies bytes [offset, offset + length) of the slice. False once shut, or when the key is not
-  /// admitted.
-  bool copy(std::uint64_t key, std::uint64_t offset, std::uint64_t length, std::byte* to);
-
-  /// Drops the pin. Harmless for a key that is not there.
-  void end(std::uint64_t key);
-
-  /// When it returns, nothing is being read and every pin is gone. Idempotent.
-  void shut();
-  bool is_shut() const;
-
-  /// `shut` is called when somebody has shut the channel, on his thread, or from within this call
-  /// where that has happened already. It must do no more than post. Forgotten by forget_shut(),
-  /// after which it does not run.
-  void when_shut(std::function<void()> shut);
-  void forget_shut();
-
-  SessionId session() const noexcept { return session_; }
-
- private:
-  const SessionId session_;
-  mutable std::mutex mutex_;
-  LeaseGate* gate_;  // null once shut
-  std::map<std::uint64_t, PinnedBytes> served_;
-  std::function<void()> on_shut_;
-};
 
 /// The doors of the mock holders of one process, by address: what the network is to other
 /// transports. Outlives the doors and transports that were given it. Thread-safe.
@@ -71,8 +35,9 @@ class MockNet {
 };
 
 /// The holder's side of a mock rail. Reads are served by the requester's transport, through the
-/// session's gate: one process, no copy of the holder's work. Members as RailDoor says, connections
-/// come in on any thread.
+/// session's gate: one process, no copy of the holder's work. So are orders, once their bytes are
+/// on offer: a push has ended when the last packet has arrived. Members as RailDoor says,
+/// connections come in on any thread.
 class MockHolder final : public RailDoor {
  public:
   /// `address` names it in endpoints.
@@ -84,6 +49,8 @@ class MockHolder final : public RailDoor {
   Result<void> open() override;
   RailEndpoint admit_session(SessionId session, ChannelToken token, LeaseGate& gate) override;
   Task<void> drop_session(SessionId session) override;
+  Task<Result<void>> push(SessionId session, PushOrder order, PinnedBytes bytes,
+                          std::function<bool()> cancelled) override;
   Task<void> close() override;
 
   /// Cuts every channel at once, as when the process dies; later connects fail.
@@ -99,6 +66,9 @@ class MockHolder final : public RailDoor {
 
   Result<std::shared_ptr<MockChannel>> accept(const RailEndpoint& endpoint);
   void drop(SessionId session);
+  Result<std::shared_ptr<MockChannel>> find(SessionId session, std::uint64_t channel);
+  /// Returns when no push of the session is under way, or of any where none is named.
+  Task<void> pushes_ended(std::optional<SessionId> session);
 
   MockNet& net_;
   const std::string address_;
@@ -106,6 +76,10 @@ class MockHolder final : public RailDoor {
   bool open_ = false;
   std::map<ChannelToken, Admitted> admitted_;
   std::vector<std::shared_ptr<MockChannel>> channels_;
+  std::uint64_t names_ = 0;  // that were given to channels
+  // On the port's executor:
+  std::map<SessionId, std::size_t> pushing_;  // calls of push(), where there are any
+  std::vector<Event*> waiting_;               // until there are fewer, in frames of pushes_ended()
 };
 
 }  // namespace corail

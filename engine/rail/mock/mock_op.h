@@ -45,13 +45,14 @@ struct MockOp {
   Slice slice;
   SliceSink* sink;
   std::uint64_t number;       // among all that the rail was given
+  std::uint64_t order = 0;    // the number of its order; 0: it is read
   TimePoint ready;            // before then no byte can be here
   std::uint64_t deliverable;  // what the device will deliver; less than the length when short
   std::uint64_t sent = 0;     // bytes on the wire or past it
   std::uint64_t packets = 0;  // likewise
   TimePoint last_arrival{};   // of what was sent
   Placement placed;
-  bool completed = false;  // the device says so
+  bool completed = false;  // the device says so, of a pushed slice its owner
   bool fenced = false;     // the device starts nothing more of it
 };
 

@@ -18,6 +18,7 @@ Capabilities capabilities_of(const MockOptions& options) {
   capabilities.max_slices = options.max_slices;
   capabilities.reports_landing = options.reports_landing;
   capabilities.fence_is_local = !options.shared_fence;
+  capabilities.pushes = true;
   return capabilities;
 }
 
@@ -58,18 +59,25 @@ Task<Result<void>> MockTransport::connect(RailEndpoint remote, TimePoint deadlin
   auto channel = net_.connect(remote);
   if (!channel) co_return std::move(channel).error().at(Stage::kConnect);
   channel_ = std::move(*channel);
+  courier_ = remote.courier;
   watch_channel();
   co_return ok_result();
 }
 
 void MockTransport::watch_channel() {
-  channel_->when_shut([executor = executor_, self = self_] {
+  const auto shut = [executor = executor_, self = self_] {
     asio::post(executor, [self] {
       if (*self == nullptr || (*self)->dead_) return;
       (*self)->die(Error(Errc::kConnectionLost, Stage::kWait,
                          "the holder has closed the channel; check that it runs"));
     });
-  });
+  };
+  const auto offered = [executor = executor_, self = self_](std::uint64_t number) {
+    asio::post(executor, [self, number] {
+      if (*self != nullptr) (*self)->offered(number);
+    });
+  };
+  channel_->tell_requester(shut, offered);
 }
 
 void MockTransport::post(ReadContext context, std::span<const Slice> slices, SliceSink& sink) {
@@ -78,10 +86,12 @@ void MockTransport::post(ReadContext context, std::span<const Slice> slices, Sli
     const MockOp op(context, slice, sink, counters_.posted++, now + options_.link.latency);
     const auto key = ops_.insert(op);
     CORAIL_CHECK(key, "more slices were posted than the capabilities allow");
-    if (usable()) {
-      agenda_.add(now + options_.link.latency / 2, MockEvent(MockEvent::Kind::kAdmit, *key));
-    } else {
+    if (!usable()) {
       agenda_.add(now, MockEvent(MockEvent::Kind::kReject, *key));
+    } else if (slice.pushed) {
+      order(*key, *ops_.find(*key));
+    } else {
+      agenda_.add(now + options_.link.latency / 2, MockEvent(MockEvent::Kind::kAdmit, *key));
     }
   }
 }
@@ -119,7 +129,7 @@ Task<void> MockTransport::close() {
   finish_all(Error(Errc::kFlushed, Stage::kClose, "the rail was closed"));
   agenda_.clear();
   if (channel_ == nullptr) co_return;
-  channel_->forget_shut();
+  channel_->forget_requester();
   channel_->shut();
 }
 
@@ -138,7 +148,12 @@ void MockTransport::finish(OpKey key, Result<void> outcome) {
   if (op == nullptr) return;
   const Slice slice = op->slice;
   SliceSink& sink = *op->sink;
-  if (channel_) channel_->end(key.packed());
+  if (op->order != 0) {
+    channel_->end_push(op->order, Error(Errc::kCancelled, Stage::kServe, "the slice has ended"));
+    ordered_.erase(op->order);
+  } else if (channel_) {
+    channel_->end(key.packed());
+  }
   ops_.erase(key);
   // Last: the sink may post again.
   sink.on_outcome(slice, std::move(outcome));

@@ -3,6 +3,7 @@
 #include <asio/any_io_executor.hpp>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <span>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "engine/rail/mock/mock_holder.h"
 #include "engine/rail/mock/mock_link.h"
 #include "engine/rail/mock/mock_op.h"
+#include "engine/rail/push.h"
 #include "engine/rail/transport.h"
 
 namespace corail {
@@ -74,15 +76,22 @@ class MockTransport final : public Transport {
 
  private:
   void handle(const MockEvent& event);
-  void admit(OpKey key, const MockOp& op);
+  void admit(OpKey key, MockOp& op);
   void send_next();
-  void send_packet(OpKey key, MockOp& op);
+  /// False where the owner has ended the push.
+  bool send_packet(OpKey key, MockOp& op);
   void place(const MockEvent& packet, MockOp& op);
   void completed(OpKey key, MockOp& op);
   void write_stray(const MockEvent& stray);
-  /// The packet's bytes, cut loose from the slice.
-  MockEvent stray_of(OpKey key, const MockOp& op, std::uint64_t from, std::uint64_t to);
+  /// The packet's bytes, cut loose from the slice; none where the holder has sent nothing.
+  MockEvent stray_of(const MockOp& op, const MockEvent& packet);
   void let_one_through(const SliceSink& sink);
+  // Pushed slices: mock_orders.cc.
+  void order(OpKey key, MockOp& op);
+  void offered(std::uint64_t number);
+  void answered(std::uint64_t number, Result<PushReceipt> receipt);
+  MockOp* find_ordered(std::uint64_t number) noexcept;
+
   void finish(OpKey key, Result<void> outcome);
   void finish_all(const Error& error);
   /// The device is dead: every slice ends so, then the rail hears of it.
@@ -99,6 +108,9 @@ class MockTransport final : public Transport {
   MockLink link_;
   OpTable<MockOp> ops_;
   std::deque<OpKey> wire_;  // admitted and not sent in full, in order; at most as many as ops_
+  std::shared_ptr<PushCourier> courier_;    // of the endpoint
+  std::uint64_t orders_ = 0;                // so far
+  std::map<std::uint64_t, OpKey> ordered_;  // by number; as long as the slice has no outcome
   std::shared_ptr<MockChannel> channel_;
   MockCounters counters_;
   Event unstuck_;

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/clock.h"
+#include "engine/base/units.h"
+#include "engine/plan/object_demand.h"
+#include "engine/read/cancel_token.h"
+#include "engine/read/when_full.h"
+
+namespace corail {
+
+/// Whether the engine checks the payload against the holder's checksums before it commits.
+enum class Integrity { kNone, kXxh3 };
+
+/// Where a node keeps objects: in memory that peers read, or in directories, one for each device,
+/// from which it writes into the memory of those that read. Neither: it holds none.
+struct NodeObjectOptions {
+  std::uint64_t memory_bytes = 0;
+  std::vector<std::string> directories;  // existing ones, which nobody else uses
+  std::size_t disk_threads = 4;          // that block in what the kernel offers as blocking calls
+  /// Memory that is read into from the directories, and sent from: so many orders are served at
+  /// once, and none is longer than a buffer.
+  std::size_t staging_buffers = 16;
+  std::uint64_t staging_buffer_bytes = 4 * kMiB;
+};
+
+/// Fewer bytes than a granule cannot be verified; more than this, nobody orders at once.
+inline constexpr std::uint64_t kMaxStagingBufferBytes = kGiB;
+inline constexpr std::size_t kMaxStagingBuffers = 4096;
+inline constexpr std::size_t kMaxObjectDirectories = 256;
+inline constexpr std::size_t kMaxDiskThreads = 256;
+
+/// Who moves the bytes of an object.
+enum class ObjectMode {
+  kAuto,  // pulled where they are in the owner's memory, pushed where not
+  kPull,  // kRefused where they are not
+  kPush   // the owner writes them
+};
+
+/// Whether an object may be replaced while it is read.
+enum class ObjectConsistency {
+  kStrict,   // a read commits only what is still the key's generation when it is confirmed
+  kSnapshot  // the generation of the descriptor will do, also when it is not the present one by
+             // then
+};
+
+/// Ranges of one read, at most (I8).
+inline constexpr std::size_t kMaxObjectRanges = 65'536;
+
+struct ReadObjectOptions {
+  /// A constructor, because GCC 12 destroys braced aggregates twice in a co_await expression.
+  ReadObjectOptions() {}
+
+  /// Ascending, none empty, no byte twice, inside the object; none: all of it. Any bytes: what is
+  /// read are the granules of 256 KiB that hold them, so that they can be verified.
+  std::vector<ObjectRange> ranges;
+  ObjectMode mode = ObjectMode::kAuto;
+  ObjectConsistency consistency = ObjectConsistency::kStrict;
+  Integrity integrity = Integrity::kXxh3;
+  Duration deadline = std::chrono::seconds(60);
+  CancelToken cancel;                    // pulling it ends the read, once it is quiescent
+  bool retry_on_survivors = false;       // see ReadRequest::retry_on_survivors
+  WhenFull when_full = WhenFull::kWait;  // as FetchOptions::when_full
+  /// The caller's own memory, to get a copy of what was asked for when it is committed, one range
+  /// after the other. Unless the read succeeds no byte of it is written, ever (contract 7). Large
+  /// enough, else kInvalidArgument before anything is sent; valid and left alone until the read has
+  /// returned. The view is returned as well.
+  std::optional<std::span<std::byte>> copy_on_commit;
+};
+
+}  // namespace corail

@@ -1,0 +1,282 @@
+#include "rpc/push_service.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/base/check.h"
+#include "engine/base/units.h"
+#include "engine/exec/when_all.h"
+#include "rpc/object_codec.h"
+
+namespace corail {
+namespace {
+
+Error given_up() {
+  return Error(Errc::kCancelled, Stage::kServe, "the read was given up, or has ended");
+}
+
+/// What the reader is told: what checksums say of its own bytes is for it to find out, and those of
+/// a disk here are this node's trouble.
+Error told(const Error& error) {
+  if (error.code() != Errc::kChecksumMismatch) return Error(error).at(Stage::kServe);
+  return Error(Errc::kStoreFailed, Stage::kServe, error.detail());
+}
+
+}  // namespace
+
+/// A read that orders may be for. Doors ask on their own threads whether it was stopped.
+struct PushService::Read {
+  explicit Read(const asio::any_io_executor& executor) : idle(executor) {}
+
+  std::shared_ptr<const StripingInfo> info;
+  bool in_memory = false;
+  std::atomic<bool> stopped{false};
+  std::uint32_t orders = 0;
+  bool waited_for = false;
+  Event idle;
+};
+
+struct PushService::Order {
+  explicit Order(const asio::any_io_executor& executor) : ended(executor) {}
+  bool is_stopped() const noexcept { return read->stopped || abandoned; }
+
+  ReadStripesRequest request;
+  std::shared_ptr<Read> read;
+  LeaseId lease;
+  PinnedBytes bytes;
+  SlabChunk buffer;  // that the bytes are in, if they were staged
+  bool holds_share = false;
+  Duration disk{};
+  std::atomic<bool> abandoned{false};
+  std::optional<Result<PushReceipt>> outcome;
+  Event ended;  // the handler waits
+};
+
+PushService::PushService(const asio::any_io_executor& executor, Clock& clock,
+                         const ObjectServices& objects, RailHost& rails, SessionId session)
+    : executor_(executor),
+      clock_(clock),
+      objects_(objects),
+      rails_(rails),
+      session_(session),
+      staged_(executor, objects.staging == nullptr ? 0 : objects.staging->buffers_of_session(),
+              kMaxOrdersOfSession),
+      scope_(executor) {}
+
+PushService::~PushService() {
+  CORAIL_CHECK(orders_.empty(), "I6: orders end before their session's service does");
+}
+
+void PushService::open(ReadId read, std::shared_ptr<const StripingInfo> info, bool in_memory) {
+  auto entry = std::make_shared<Read>(executor_);
+  entry->info = std::move(info);
+  entry->in_memory = in_memory;
+  reads_[read] = std::move(entry);
+}
+
+void PushService::forget_lapsed() {
+  std::vector<ReadId> lapsed;
+  for (const auto& [read, entry] : reads_) {
+    if (!objects_.gate.lease_of(session_, read)) lapsed.push_back(read);
+  }
+  for (const ReadId read : lapsed) forget(read);
+}
+
+/// Everything in the request is remote input (I5).
+Result<std::shared_ptr<PushService::Order>> PushService::take(const ReadStripesRequest& request) {
+  const auto refuse = [](Errc code, std::string why) {
+    return Error(code, Stage::kServe, std::move(why));
+  };
+  if (orders_.size() >= kMaxOrdersOfSession) {
+    return refuse(
+        Errc::kBusy,
+        fmt::format("{} orders of this session are under way, which is the most", orders_.size()));
+  }
+  const PushOrder& wanted = request.order;
+  const ReadId read = wanted.context.read;
+  const auto lease = objects_.gate.lease_of(session_, read);
+  if (!lease) return lease.error();
+  const auto found = reads_.find(read);
+  if (stopping_ || found == reads_.end() || found->second->stopped) {
+    return refuse(Errc::kRefused, fmt::format("read {} takes no orders any more", read.value()));
+  }
+  const StripingInfo& info = *found->second->info;
+  const ObjectDescriptor& object = info.object;
+  const std::uint64_t end = wanted.source_offset + wanted.length;  // decoded without an overflow
+  const bool inside = end <= object.size &&
+                      wanted.source_offset / object.stripe_size == (end - 1) / object.stripe_size &&
+                      object.chunks[wanted.source_offset / object.stripe_size].node == info.home;
+  if (!inside) {
+    return refuse(Errc::kRefused, fmt::format("{} bytes at {} are not of one stripe that this node "
+                                              "has of '{}'",
+                                              wanted.length, wanted.source_offset, object.key));
+  }
+  auto order = std::make_shared<Order>(executor_);
+  order->request = request;
+  order->read = found->second;
+  order->lease = *lease;
+  return order;
+}
+
+Task<Result<FrameBuffer>> PushService::serve(InboundCall& call, ReadStripesRequest request) {
+  const auto taken = take(request);
+  if (!taken) co_return taken.error();
+  const std::shared_ptr<Order> order = *taken;
+  ++order->read->orders;
+  orders_.insert(order.get());
+  try {
+    scope_.spawn(run(order));
+  } catch (...) {
+    finish(*order);
+    throw;
+  }
+  // The order may not keep the connection from ending: it ends with the session's rails.
+  call.on_cancel([order] {
+    order->abandoned = true;
+    order->ended.notify();
+  });
+  while (!order->outcome && !call.cancelled() && !stopping_) {
+    co_await order->ended.wait();
+  }
+  call.on_cancel(nullptr);
+  if (!order->outcome) co_return given_up();
+  if (!*order->outcome) co_return order->outcome->error();
+  co_return encode_read_stripes_answer(**order->outcome);
+}
+
+Task<void> PushService::run(std::shared_ptr<Order> order) {
+  auto outcome = co_await without_exceptions(push(order.get()));
+  finish(*order);
+  order->outcome = std::move(outcome);
+  order->ended.notify();
+}
+
+void PushService::finish(Order& order) {
+  // The door has let go of its pin (RailDoor::push), so the memory may be used again (I6).
+  order.bytes = {};
+  if (order.buffer) objects_.staging->give_back(std::exchange(order.buffer, {}));
+  if (order.holds_share) staged_.release(1);
+  orders_.erase(&order);
+  if (--order.read->orders == 0) order.read->idle.notify();
+}
+
+Task<Result<PushReceipt>> PushService::push(Order* order) {
+  auto fetched = co_await fetch(order);
+  if (fetched && order->is_stopped()) fetched = given_up();
+  if (!fetched) co_return std::move(fetched).error();
+  const TimePoint begin = clock_.now();
+  PushReceipt receipt;
+  receipt.bytes = order->bytes.bytes.size();
+  std::function<bool()> cancelled = [order] { return order->is_stopped(); };
+  PinnedBytes bytes = std::exchange(order->bytes, {});
+  auto pushed = co_await rails_.push(session_, order->request.door, order->request.order,
+                                     std::move(bytes), std::move(cancelled));
+  if (!pushed) co_return std::move(pushed).error().at(Stage::kServe);
+  receipt.disk = order->disk;
+  receipt.send = clock_.now() - begin;
+  co_return receipt;
+}
+
+Task<Result<void>> PushService::fetch(Order* order) {
+  if (!order->read->in_memory) {
+    auto staged = co_await stage(order);
+    co_return staged;
+  }
+  const PushOrder& wanted = order->request.order;
+  auto pinned = objects_.store.pin(order->lease, wanted.source_offset, wanted.length);
+  if (!pinned) co_return std::move(pinned).error().at(Stage::kServe);
+  order->bytes = std::move(*pinned);
+  co_return ok_result();
+}
+
+Task<Result<void>> PushService::stage(Order* order) {
+  CORAIL_CHECK(objects_.staging != nullptr, "what is on disks is staged in memory of the node");
+  const PushOrder& wanted = order->request.order;
+  const ObjectDescriptor& object = order->read->info->object;
+  const auto stripe = static_cast<std::uint32_t>(wanted.source_offset / object.stripe_size);
+  std::uint64_t begin = wanted.source_offset % object.stripe_size;
+  std::uint64_t end = begin + wanted.length;
+  const std::uint64_t most = objects_.staging->buffer_bytes();
+  if (wanted.length > most) {
+    co_return Error(Errc::kTooLarge, Stage::kServe,
+                    fmt::format("{} bytes at once are more than the {} that this node stages; ask "
+                                "for less, or raise its staging_buffer_bytes",
+                                wanted.length, most));
+  }
+  // Whole granules, so that a disk that lies is found out here, where it can be named.
+  const std::uint64_t first = begin / kGranuleBytes * kGranuleBytes;
+  const std::uint64_t last = std::min((end + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes,
+                                      object.chunks[stripe].length);
+  const bool verify = last - first <= most;
+  const std::uint64_t skipped = verify ? begin - first : 0;
+  if (verify) {
+    begin = first;
+    end = last;
+  }
+  auto share = co_await staged_.acquire(1);
+  if (!share) co_return std::move(share).error();
+  order->holds_share = true;
+  auto buffer = co_await objects_.staging->take();
+  if (!buffer) co_return std::move(buffer).error();
+  order->buffer = std::move(*buffer);
+  if (order->is_stopped()) co_return given_up();
+  const TimePoint from = clock_.now();
+  const std::span<std::byte> into = order->buffer.bytes().first(end - begin);
+  const ReadCheck check = verify ? ReadCheck::kVerify : ReadCheck::kNone;
+  auto read = co_await objects_.store.read(order->lease, stripe, begin, into, check);
+  order->disk = clock_.now() - from;
+  if (!read) co_return told(read.error());
+  order->bytes = PinnedBytes(into.subspan(skipped, wanted.length), order->buffer.pin());
+  co_return ok_result();
+}
+
+Task<Result<void>> PushService::quiesce(ReadId read, InboundCall& call) {
+  const auto found = reads_.find(read);
+  if (found == reads_.end()) co_return ok_result();
+  const std::shared_ptr<Read> entry = found->second;
+  entry->stopped = true;
+  if (entry->waited_for) {
+    co_return Error(Errc::kBusy, Stage::kServe, "the end of this read is waited for already");
+  }
+  entry->waited_for = true;
+  call.on_cancel([entry] { entry->idle.notify(); });
+  while (entry->orders > 0 && !call.cancelled() && !stopping_) {
+    co_await entry->idle.wait();
+  }
+  call.on_cancel(nullptr);
+  entry->waited_for = false;
+  if (entry->orders > 0) co_return given_up();
+  co_return ok_result();
+}
+
+void PushService::forget(ReadId read) {
+  const auto found = reads_.find(read);
+  if (found == reads_.end()) return;
+  found->second->stopped = true;
+  reads_.erase(found);
+}
+
+void PushService::stop() {
+  stopping_ = true;
+  for (const auto& [read, entry] : reads_) {
+    entry->stopped = true;
+    entry->idle.notify();
+  }
+  for (Order* const order : orders_) {
+    order->abandoned = true;
+    order->ended.notify();
+  }
+}
+
+Task<void> PushService::end() {
+  CORAIL_CHECK(stopping_, "orders are stopped before they are waited for");
+  co_await scope_.join();
+}
+
+}  // namespace corail

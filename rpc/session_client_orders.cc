@@ -1,0 +1,74 @@
+// Orders to push, on behalf of the rails.
+#include <set>
+#include <utility>
+
+#include "rpc/decode_sink.h"
+#include "rpc/object_codec.h"
+#include "rpc/session_client.h"
+
+namespace corail {
+namespace {
+
+/// In the set for as long as this lives.
+class Listed {
+ public:
+  Listed(std::set<CallCancel*>& set, CallCancel& call) : set_(set), call_(call) {
+    set_.insert(&call_);
+  }
+  ~Listed() { set_.erase(&call_); }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+ private:
+  std::set<CallCancel*>& set_;
+  CallCancel& call_;
+};
+
+}  // namespace
+
+void SessionClient::order_stripes(ReadStripesRequest request, PushCourier::Answered answered) {
+  scope_.spawn(carry_order(request, std::move(answered)));
+}
+
+Task<void> SessionClient::carry_order(ReadStripesRequest request, PushCourier::Answered answered) {
+  Result<PushReceipt> receipt;
+  auto turn = co_await orders_.acquire(1);
+  if (turn.ok()) {
+    receipt = co_await read_stripes(request);
+    orders_.release(1);
+  } else {
+    // Of this one the owner never hears, whatever ended the session.
+    receipt = Error(Errc::kClosed, Stage::kSubmit, turn.error().detail());
+  }
+  answered(std::move(receipt));
+}
+
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+Task<Result<PushReceipt>> SessionClient::read_stripes(ReadStripesRequest request) {
+  const std::uint64_t ordered = request.order.length;
+  DecodeSink<PushReceipt> sink([ordered](std::span<const std::byte> body) {
+    return decode_read_stripes_answer(body, ordered);
+  });
+  FrameBuffer frame = encode_read_stripes(request);
+  CallCancel cancel;
+  const Listed listed(order_calls_, cancel);
+  // Without a deadline of its own: the read has one, and until the owner says that it writes no
+  // more, or the connection ends, nobody knows what it does. Keep-alive bounds the latter.
+  const CallOptions options{TimePoint::max(), &cancel};
+  auto called = co_await connection_.call(Method::kReadStripes, std::move(frame), sink, options);
+  if (!called.ok()) co_return std::move(called).error();
+  co_return sink.take();
+}
+#pragma GCC diagnostic pop
+
+/// The rails are closed: nobody wants to know any more, and the connection may stay.
+void SessionClient::end_orders() {
+  orders_.close(*ended_);
+  const std::set<CallCancel*> running = order_calls_;
+  for (CallCancel* const call : running) call->fire();
+}
+
+}  // namespace corail
