@@ -126,7 +126,7 @@ Result<Duration> ObjectService::renew(ReadId read, Duration ttl) {
 }
 
 Task<Result<void>> ObjectService::end_read(Method method, ReadId read, InboundCall& call) {
-  Result<void> confirmed;
+  Result<void> confirmed = ok_result();
   if (method == Method::kConfirmLease) {
     co_return objects_.gate.confirm(session_, read);
   }

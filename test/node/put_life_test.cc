@@ -24,7 +24,7 @@ PutOptions of_granules(std::uint64_t size) {
 }
 
 void put_and_check(PutNodes& nodes, Peer& peer, std::uint64_t seed) {
-  const std::vector<std::byte> bytes = object_bytes(6 * kGranuleBytes + 9, seed);
+  const std::vector<std::byte> bytes = put_content(6 * kGranuleBytes + 9, seed);
   const auto put = nodes.put(peer, "a", bytes, of_granules(0));
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
   const auto stored = nodes.stored("a");
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(a_put_that_is_open_when_the_peer_is_closed_is_aborted) {
   PutNodes nodes;
   put_and_check(nodes, *nodes.connect(), 32);
   const auto peer = nodes.connect();
-  const std::vector<std::byte> bytes = object_bytes(3 * kGranuleBytes, 33);
+  const std::vector<std::byte> bytes = put_content(3 * kGranuleBytes, 33);
   auto put = nodes.begin(*peer, "a", of_granules(bytes.size()));
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
   BOOST_REQUIRE(nodes.write(**put, bytes).ok());
@@ -82,9 +82,9 @@ BOOST_AUTO_TEST_CASE(a_home_that_goes_fails_the_put) {
   const auto peer = nodes.connect();
   auto put = nodes.begin(*peer, "a", of_granules(4 * kGranuleBytes));
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
-  BOOST_REQUIRE(nodes.write(**put, object_bytes(2 * kGranuleBytes + 1, 34)).ok());
+  BOOST_REQUIRE(nodes.write(**put, put_content(2 * kGranuleBytes + 1, 34)).ok());
   nodes.close_home();
-  BOOST_TEST(comes_true([&] { return !nodes.write(**put, object_bytes(1, 35)).ok(); }));
+  BOOST_TEST(comes_true([&] { return !nodes.write(**put, put_content(1, 35)).ok(); }));
   BOOST_TEST(!nodes.commit(**put).ok());
 }
 
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(a_writer_that_goes_leaves_nothing) {
   put_and_check(nodes, *peer, 36);
   auto put = nodes.begin(*peer, "a", of_granules(4 * kGranuleBytes));
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
-  BOOST_REQUIRE(nodes.write(**put, object_bytes(2 * kGranuleBytes + 1, 37)).ok());
+  BOOST_REQUIRE(nodes.write(**put, put_content(2 * kGranuleBytes + 1, 37)).ok());
   nodes.close_writer();
   BOOST_TEST(comes_true([&] { return nodes.stats().open_puts == 0; }));
   BOOST_TEST(nodes.home().memory().outstanding_bytes() == 0U);

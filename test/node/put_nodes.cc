@@ -45,7 +45,7 @@ Task<ObjectStoreStats> stats_of(ObjectStore* store) { co_return store->stats(); 
 
 }  // namespace
 
-std::vector<std::byte> object_bytes(std::uint64_t size, std::uint64_t seed) {
+std::vector<std::byte> put_content(std::uint64_t size, std::uint64_t seed) {
   std::vector<std::byte> bytes(size);
   for (std::uint64_t i = 0; i < size; i += sizeof(std::uint64_t)) {
     const std::uint64_t word = mix64(seed * 0x9E3779B97F4A7C15ULL + i);

@@ -16,7 +16,7 @@
 namespace corail::test {
 
 /// Bytes that tell where in which content they are.
-std::vector<std::byte> object_bytes(std::uint64_t size, std::uint64_t seed);
+std::vector<std::byte> put_content(std::uint64_t size, std::uint64_t seed);
 
 /// A node that keeps objects and one that writes some, in one process, each with threads of its
 /// own, over loopback addresses. The writer listens nowhere.

@@ -33,8 +33,8 @@ struct StrangeWorld {
   }
 
   PutNodes nodes;
-  const std::vector<std::byte> old = object_bytes(3000, 20);
-  const std::vector<std::byte> bytes = object_bytes(kGranuleBytes, 21);
+  const std::vector<std::byte> old = put_content(3000, 20);
+  const std::vector<std::byte> bytes = put_content(kGranuleBytes, 21);
   PutStranger stranger{nodes.home().listen_address()};
 };
 

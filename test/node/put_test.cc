@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_SUITE(puts_over_rails)
 BOOST_AUTO_TEST_CASE(what_is_put_is_what_is_stored) {
   PutNodes nodes;
   const auto peer = nodes.connect();
-  const std::vector<std::byte> bytes = object_bytes(10 * kGranuleBytes + 77, 1);
+  const std::vector<std::byte> bytes = put_content(10 * kGranuleBytes + 77, 1);
   const auto put = nodes.put(*peer, "a", bytes, stripes_of_a_granule(0));
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
   BOOST_TEST(put->key == "a");
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(what_is_put_is_what_is_stored) {
 void there_and_back(PutNodes::Shape shape) {
   PutNodes nodes(std::move(shape));
   const auto peer = nodes.connect();
-  const std::vector<std::byte> bytes = object_bytes(7 * kGranuleBytes + 3, 40);
+  const std::vector<std::byte> bytes = put_content(7 * kGranuleBytes + 3, 40);
   const auto put = nodes.put(*peer, "a", bytes, stripes_of_a_granule(0));
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
   const auto found = PutNodes::run(nodes.writer(), peer->lookup_object("a"));
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(empty_and_one_byte_objects) {
   PutNodes nodes;
   const auto peer = nodes.connect();
   for (const std::uint64_t size : {0, 1}) {
-    const std::vector<std::byte> bytes = object_bytes(size, 2);
+    const std::vector<std::byte> bytes = put_content(size, 2);
     const auto put = nodes.put(*peer, "small", bytes);
     BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
     BOOST_TEST(holds(nodes, "small", bytes));
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(empty_and_one_byte_objects) {
 BOOST_AUTO_TEST_CASE(bytes_come_in_odd_pieces) {
   PutNodes nodes;
   const auto peer = nodes.connect();
-  const std::vector<std::byte> bytes = object_bytes(9 * kGranuleBytes + 5, 3);
+  const std::vector<std::byte> bytes = put_content(9 * kGranuleBytes + 5, 3);
   auto put = nodes.begin(*peer, "odd", stripes_of_a_granule(bytes.size()));
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
   SeededRandom random(5);
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(bytes_come_in_odd_pieces) {
 BOOST_AUTO_TEST_CASE(nothing_shows_before_the_commit_and_an_abort_leaves_nothing) {
   PutNodes nodes;
   const auto peer = nodes.connect();
-  const std::vector<std::byte> bytes = object_bytes(8 * kGranuleBytes, 4);
+  const std::vector<std::byte> bytes = put_content(8 * kGranuleBytes, 4);
   BOOST_REQUIRE(nodes.put(*peer, "warm", bytes, stripes_of_a_granule(0)).ok());
   const ResourceCensus census = nodes.census();
   auto put = nodes.begin(*peer, "a", stripes_of_a_granule(bytes.size()));
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_stream_that_is_dropped_is_aborted) {
   const auto peer = nodes.connect();
   auto put = nodes.begin(*peer, "a", stripes_of_a_granule(2 * kGranuleBytes));
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
-  BOOST_REQUIRE(nodes.write(**put, object_bytes(kGranuleBytes, 5)).ok());
+  BOOST_REQUIRE(nodes.write(**put, put_content(kGranuleBytes, 5)).ok());
   put->reset();
   BOOST_TEST(comes_true([&] { return nodes.stats().open_puts == 0; }));
 }
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(a_stream_that_is_dropped_is_aborted) {
 BOOST_AUTO_TEST_CASE(a_commit_before_all_was_written_leaves_the_put_open) {
   PutNodes nodes;
   const auto peer = nodes.connect();
-  const std::vector<std::byte> bytes = object_bytes(2 * kGranuleBytes, 6);
+  const std::vector<std::byte> bytes = put_content(2 * kGranuleBytes, 6);
   const std::span<const std::byte> all(bytes);
   auto put = nodes.begin(*peer, "a", stripes_of_a_granule(bytes.size()));
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
@@ -150,23 +150,23 @@ BOOST_AUTO_TEST_CASE(a_commit_before_all_was_written_leaves_the_put_open) {
 BOOST_AUTO_TEST_CASE(a_condition_on_the_generation_is_kept) {
   PutNodes nodes;
   const auto peer = nodes.connect();
-  const std::vector<std::byte> first = object_bytes(1000, 7);
+  const std::vector<std::byte> first = put_content(1000, 7);
   PutOptions fresh;
   fresh.if_generation = ObjectGeneration(0);
   const auto put = nodes.put(*peer, "a", first, fresh);
   BOOST_REQUIRE_MESSAGE(put.ok(), describe(put));
-  const auto again = nodes.put(*peer, "a", object_bytes(1000, 8), fresh);
+  const auto again = nodes.put(*peer, "a", put_content(1000, 8), fresh);
   BOOST_TEST((!again.ok() && again.error().code() == Errc::kGenerationChanged));
   BOOST_TEST(holds(nodes, "a", first));
   // One that holds as the put begins, and no more when it is committed.
   PutOptions next;
   next.size = 1000;
   next.if_generation = put->generation;
-  const std::vector<std::byte> late = object_bytes(1000, 9);
+  const std::vector<std::byte> late = put_content(1000, 9);
   auto slow = nodes.begin(*peer, "a", next);
   BOOST_REQUIRE_MESSAGE(slow.ok(), describe(slow));
   BOOST_REQUIRE(nodes.write(**slow, late).ok());
-  const std::vector<std::byte> other = object_bytes(1000, 10);
+  const std::vector<std::byte> other = put_content(1000, 10);
   BOOST_REQUIRE(nodes.put(*peer, "a", other).ok());
   const auto committed = nodes.commit(**slow);
   BOOST_TEST((!committed.ok() && committed.error().code() == Errc::kGenerationChanged));
@@ -204,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_put_that_finds_no_room_is_refused_or_waits) {
   const auto third = nodes.begin(*peer, "c", patient);
   BOOST_TEST((!third.ok() && third.error().code() == Errc::kDeadline));
   nodes.abort(**first);
-  BOOST_TEST(nodes.put(*peer, "d", object_bytes(kGranuleBytes, 11), stripes_of_a_granule(0)).ok());
+  BOOST_TEST(nodes.put(*peer, "d", put_content(kGranuleBytes, 11), stripes_of_a_granule(0)).ok());
 }
 
 BOOST_AUTO_TEST_CASE(a_put_that_is_cancelled_or_late_is_over) {
@@ -213,9 +213,9 @@ BOOST_AUTO_TEST_CASE(a_put_that_is_cancelled_or_late_is_over) {
   PutOptions options = stripes_of_a_granule(3 * kGranuleBytes);
   auto cancelled = nodes.begin(*peer, "a", options);
   BOOST_REQUIRE_MESSAGE(cancelled.ok(), describe(cancelled));
-  BOOST_REQUIRE(nodes.write(**cancelled, object_bytes(100, 12)).ok());
+  BOOST_REQUIRE(nodes.write(**cancelled, put_content(100, 12)).ok());
   options.cancel.cancel();
-  const auto written = nodes.write(**cancelled, object_bytes(kGranuleBytes, 12));
+  const auto written = nodes.write(**cancelled, put_content(kGranuleBytes, 12));
   BOOST_TEST((!written.ok() && written.error().code() == Errc::kCancelled));
   BOOST_TEST((nodes.commit(**cancelled).error().code() == Errc::kCancelled));
   BOOST_TEST(nodes.stats().open_puts == 0U);
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_put_that_is_cancelled_or_late_is_over) {
   brief.deadline = milliseconds(50);
   auto late = nodes.begin(*peer, "a", brief);
   BOOST_REQUIRE_MESSAGE(late.ok(), describe(late));
-  BOOST_TEST(comes_true([&] { return !nodes.write(**late, object_bytes(1, 13)).ok(); }));
+  BOOST_TEST(comes_true([&] { return !nodes.write(**late, put_content(1, 13)).ok(); }));
   BOOST_TEST((nodes.commit(**late).error().code() == Errc::kDeadline));
   BOOST_TEST(nodes.stats().open_puts == 0U);
 }

@@ -42,6 +42,32 @@ BOOST_AUTO_TEST_CASE(what_a_node_is_told_of_its_paths_reaches_each_port) {
   BOOST_TEST(port.max_region_bytes == 4 * kMiB);
 }
 
+BOOST_AUTO_TEST_CASE(places_for_objects_that_cannot_be_are_refused_by_name) {
+  const auto disks = [](NodeOptions& o) {
+    o.listen = "127.0.0.1:0";
+    o.objects.directories = {"/a"};
+  };
+  BOOST_TEST(refused(disks) == "nothing");
+  BOOST_TEST(refused([&disks](NodeOptions& o) {
+               disks(o);
+               o.listen.clear();
+             }) == "a node that holds objects must listen: its address is part of what it tells");
+  BOOST_TEST(refused([&disks](NodeOptions& o) {
+               disks(o);
+               o.objects.memory_bytes = kMiB;
+             }) == "objects are kept in memory or in directories, not in both; name one");
+  BOOST_TEST(refused([&disks](NodeOptions& o) {
+               disks(o);
+               o.objects.disk_threads = 0;
+             }) == "disk_threads must be 1 to 256");
+  for (const std::uint64_t bytes : {std::uint64_t{256 * kKiB - 1}, std::uint64_t{kGiB} + 1}) {
+    BOOST_TEST(refused([&disks, bytes](NodeOptions& o) {
+                 disks(o);
+                 o.objects.staging_buffer_bytes = bytes;
+               }) == "staging_buffers must be 1 to 4096, of 262144 bytes to 1 GiB each");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(values_that_no_device_takes_are_refused_by_name) {
   BOOST_TEST(refused([](NodeOptions&) {}) == "nothing");
   BOOST_TEST(refused([](NodeOptions& o) { o.path_tuning.retries = 8; }) ==
