@@ -10,6 +10,7 @@
 #include "engine/exec/when_all.h"
 #include "rpc/block_fetch.h"
 #include "rpc/peer_lease.h"
+#include "rpc/put_writer.h"
 #include "rpc/running_fetch.h"
 #include "rpc/slot_cancel.h"
 
@@ -37,13 +38,16 @@ ConnectedPeer::~ConnectedPeer() {
 }
 
 Task<Result<void>> ConnectedPeer::open(TimePoint deadline) {
+  auto opened = co_await try_open(deadline);
+  if (!opened) co_await close();
+  co_return opened;
+}
+
+Task<Result<void>> ConnectedPeer::try_open(TimePoint deadline) {
   auto opened = co_await open_rails(deadline);
-  if (opened) {
-    scope_.spawn(watch_session());
-    co_return ok_result();
-  }
-  co_await close();
-  co_return std::move(opened).error().at(Stage::kConnect).on_peer(name_);
+  if (!opened) co_return std::move(opened).error().at(Stage::kConnect).on_peer(name_);
+  scope_.spawn(watch_session());
+  co_return ok_result();
 }
 
 Task<Result<void>> ConnectedPeer::open_rails(TimePoint deadline) {
@@ -144,6 +148,19 @@ Task<void> ConnectedPeer::close_lease(std::shared_ptr<LeasedBlocks> lease) {
   leases_.erase(lease);
 }
 
+Task<Result<PulledStripe>> ConnectedPeer::pull_stripe(const PutStripeRequest& request,
+                                                      std::uint64_t length, TimePoint deadline,
+                                                      CancelToken cancel) {
+  if (ended_) co_return *ended_;
+  RunningFetch running(*this, std::move(cancel));
+  auto pull =
+      std::make_unique<PutPull>(fetch_context(), request, length, deadline, running.token());
+  auto pulled = co_await without_exceptions(pull->run());
+  pull.reset();
+  if (!pulled) co_return running.outcome(std::move(pulled).error());
+  co_return pulled;
+}
+
 Task<void> ConnectedPeer::watch_session() {
   // Nobody would confirm a read without the session, so waiting for its deadline is of no use.
   const Error why = co_await session_->wait_ended();
@@ -154,6 +171,10 @@ void ConnectedPeer::end(Error why) {
   if (!ended_) ended_ = std::move(why);
   for (RunningFetch* const fetch : running_) fetch->stop(*ended_);
   end_event_.notify();
+}
+
+bool ConnectedPeer::uses(const Session& session) const {
+  return !ended_ && session_ && session_->session().get() == &session;
 }
 
 Task<void> ConnectedPeer::wait_ended() {
@@ -176,6 +197,7 @@ Task<void> ConnectedPeer::close() {
       co_await lease->close(false);
       leases_.erase(lease);
     }
+    co_await close_puts();
     co_await rails_.close();
     co_await session_->close();
     co_await scope_.join();

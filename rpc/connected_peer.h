@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,9 +25,13 @@
 #include "rpc/leased_blocks.h"
 #include "rpc/options.h"
 #include "rpc/peer.h"
+#include "rpc/put_context.h"
+#include "rpc/put_pull.h"
 #include "rpc/session_client.h"
 
 namespace corail {
+
+class PutWriter;
 
 /// What every peer of a node shares. The node outlives its peers' close().
 struct PeerContext {
@@ -38,6 +43,7 @@ struct PeerContext {
   std::span<const std::unique_ptr<Port>> ports;
   std::shared_ptr<ConnectLimit> connects;
   std::shared_ptr<ReadBudget> node_budget = nullptr;  // null: no bound
+  PutParts* puts = nullptr;                           // null: it writes no objects
 };
 
 /// The Peer behind the public face: a session, a rail set, and the fetches that run over them.
@@ -53,6 +59,9 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
 
   /// Opens the rails. On a failure the peer is closed already.
   Task<Result<void>> open(TimePoint deadline);
+  /// The same, and on a failure the caller closes it: for one who must not wait for the end of the
+  /// session, because that waits for him.
+  Task<Result<void>> try_open(TimePoint deadline);
 
   /// After open(): returns when the peer is of no more use, because its connection has ended or
   /// somebody closed it. One waiter.
@@ -70,6 +79,9 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<std::vector<ObjectSummary>>> list_objects(ListObjectsRequest page) override;
   Task<Result<ObjectGeneration>> delete_object(
       std::string key, std::optional<ObjectGeneration> if_generation) override;
+  Task<Result<std::unique_ptr<PutStream>>> put_object(std::string key, PutOptions options) override;
+  Task<Result<ObjectDescriptor>> put_object(std::string key, std::span<const std::byte> bytes,
+                                            PutOptions options) override;
   const std::string& name() const noexcept override { return name_; }
   std::vector<std::string> rail_names() const override { return rails_.names(); }
   Task<void> close() override;
@@ -79,6 +91,20 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<BlockView>> read_lease(std::shared_ptr<LeasedBlocks> lease, LaneRange lanes,
                                      FetchOptions options);
   Task<void> close_lease(std::shared_ptr<LeasedBlocks> lease);
+
+  // For PeerPut, likewise.
+  void forget_put(const std::shared_ptr<PutWriter>& put);
+  /// Nobody will end it: it is aborted.
+  void abandon_put(std::shared_ptr<PutWriter> put);
+
+  // For those who read what the other node puts. On home.
+  /// Whether this is the peer that uses the session, and has not ended.
+  bool uses(const Session& session) const;
+  /// Reads a stripe of a put from the other node's memory, as PutPull does.
+  Task<Result<PulledStripe>> pull_stripe(const PutStripeRequest& request, std::uint64_t length,
+                                         TimePoint deadline, CancelToken cancel);
+  /// Stops what runs, and makes wait_ended() return. The first reason counts.
+  void retire(Error why) { end(std::move(why)); }
 
  private:
   class RunningFetch;
@@ -97,6 +123,11 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   Task<Result<std::vector<ObjectSummary>>> list_on_home(ListObjectsRequest page);
   Task<Result<ObjectGeneration>> delete_on_home(DeleteObjectRequest request);
   TimePoint call_deadline() const;
+  // connected_peer_puts.cc
+  Task<Result<std::shared_ptr<PutWriter>>> begin_put(std::string key, PutOptions options,
+                                                     CancelToken while_it_begins);
+  Task<void> abort_put(std::shared_ptr<PutWriter> put);
+  Task<void> close_puts();
 
   FetchContext fetch_context();
   Task<void> watch_session();
@@ -110,12 +141,13 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
   std::uint64_t next_read_ = 1;
   std::set<RunningFetch*> running_;                 // each in its own frame
   std::set<std::shared_ptr<LeasedBlocks>> leases_;  // that are not closed
+  std::set<std::shared_ptr<PutWriter>> puts_;       // that have not ended
   Event idle_;
   Event end_event_;
   std::optional<Error> ended_;  // why no fetch has a chance any more
   Credits closing_turn_;        // one closes, others wait for it
   bool closed_ = false;
-  TaskScope scope_;  // the watch over the session
+  TaskScope scope_;  // the watch over the session, and puts that nobody will end
 };
 
 }  // namespace corail

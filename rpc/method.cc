@@ -51,6 +51,15 @@ MethodLimits limits_of(Method method) noexcept {
       return {"DeleteObject", kSmall, kSmall, 0};
     case Method::kReadStripes:
       return {"ReadStripes", kSmall, kSmall, 0};
+    case Method::kBeginPut:
+      return {"BeginPut", kSmall, kSmall, 0};
+    case Method::kPutStripe:
+      return {"PutStripe", kSmall, kSmall, 0};
+    case Method::kCommitPut:
+      // The descriptor of 65,536 stripes on one node, 32 bytes each at the most.
+      return {"CommitPut", kSmall, 4 * kMiB, 0};
+    case Method::kAbortPut:
+      return {"AbortPut", kSmall, kSmall, 0};
     case Method::kNone:
       break;
   }

@@ -28,6 +28,10 @@ enum class Method : std::uint16_t {
   kListObjects = 34,
   kDeleteObject = 35,
   kReadStripes = 36,
+  kBeginPut = 48,
+  kPutStripe = 49,
+  kCommitPut = 50,
+  kAbortPut = 51,
 };
 
 /// Bodies never get longer than this, whatever their method (I8).

@@ -3,7 +3,6 @@
 #include <asio/post.hpp>
 #include <asio/thread_pool.hpp>
 #include <cstdint>
-#include <exception>
 #include <utility>
 #include <vector>
 
@@ -11,14 +10,15 @@
 #include "engine/exec/event.h"
 #include "engine/exec/executor.h"
 #include "engine/exec/run_on.h"
-#include "engine/exec/task_scope.h"
 #include "engine/exec/tcp_stream.h"
 #include "engine/memory/region_registry.h"
 #include "engine/rail/port.h"
 #include "rpc/connected_peer.h"
 #include "rpc/lease_gates.h"
 #include "rpc/node_objects.h"
+#include "rpc/node_peers.h"
 #include "rpc/node_ports.h"
+#include "rpc/node_puts.h"
 #include "rpc/peer_connector.h"
 #include "rpc/port_host.h"
 #include "rpc/rpc_server.h"
@@ -42,8 +42,7 @@ class Node::Impl {
                                  : std::make_unique<Executor>("home", brief_thread())),
         budget_(make_node_budget(home_->asio_executor(), clock, options_)),
         identity_{NodeId(random.next()), BootId(random.next()), options_.name},
-        connects_ended_(home_->asio_executor()),
-        scope_(home_->asio_executor()) {}
+        connects_ended_(home_->asio_executor()) {}
 
   Result<void> make_ports();
   void start_threads();
@@ -67,14 +66,14 @@ class Node::Impl {
   std::string listen_address() const { return listen_address_; }
 
  private:
-  Result<void> make_store();
   /// Counts a connect() that is under way, so that close() can wait for it.
   class Connecting;
 
   Task<Result<void>> listen();
+  PeerContext peer_context();
   void make_connector();
+  void make_server();
   void forward_region_changes();
-  Task<void> look_after(std::shared_ptr<ConnectedPeer> peer);
 
   const NodeOptions options_;
   Clock& clock_;
@@ -90,17 +89,17 @@ class Node::Impl {
   asio::thread_pool mapping_{1};  // maps and registers the pool's slabs
   std::unique_ptr<BlockStore> store_;
   std::unique_ptr<NodeObjects> objects_;  // null: this node holds none
-  std::unique_ptr<LeaseGates> gate_;
+  std::unique_ptr<LeaseGates> gate_;      // null: nothing at all
+  std::unique_ptr<NodePuts> puts_;
+  std::unique_ptr<NodePeers> peers_;
   std::unique_ptr<PortHost> host_;
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<PeerConnector> connector_;
   std::string listen_address_;
   /// Makes a change of regions that is on its way to home find out that the server is gone.
   const std::shared_ptr<RpcServer*> told_of_regions_ = std::make_shared<RpcServer*>(nullptr);
-  std::vector<std::shared_ptr<ConnectedPeer>> peers_;  // those that are open
   std::uint32_t connecting_ = 0;
   Event connects_ended_;
-  TaskScope scope_;  // one task for each peer
   bool started_ = false;
   bool closed_ = false;
 };
@@ -135,36 +134,56 @@ void Node::Impl::start_threads() {
   for (const auto& executor : rail_executors_) executor->start();
 }
 
-Result<void> Node::Impl::make_store() {
-  if (options_.store.nodes.empty()) return ok_result();
-  try {
-    StoreOptions store = options_.store;
-    store.registrars = registrars_of(ports_);
-    store_ = std::make_unique<BlockStore>(std::move(store), registry_, clock_,
-                                          home_->asio_executor(), identity_.boot);
-  } catch (const std::exception& exception) {
-    return Error(Errc::kOutOfMemory, Stage::kSetup, exception.what());
-  }
-  return ok_result();
-}
-
 Task<Result<void>> Node::Impl::start() {
   CORAIL_CHECK(!started_, "a node is started once");
   started_ = true;
-  auto made = make_store();
-  if (made && !options_.listen.empty()) made = co_await listen();
+  auto store =
+      make_block_store(options_, ports_, registry_, clock_, home_->asio_executor(), identity_.boot);
+  if (!store) co_return std::move(store).error();
+  store_ = std::move(*store);
+  Result<void> made;
+  if (options_.listen.empty()) {
+    make_server();
+    made = ok_result();
+  } else {
+    made = co_await listen();
+  }
   if (made) make_connector();
   co_return made;
 }
 
+PeerContext Node::Impl::peer_context() {
+  return PeerContext{home_->asio_executor(),  clock_, options_,  *memory_,
+                     mapping_.get_executor(), ports_, connects_, budget_,
+                     &puts_->parts()};
+}
+
 void Node::Impl::make_connector() {
-  PeerContext context{home_->asio_executor(),  clock_, options_,  *memory_,
-                      mapping_.get_executor(), ports_, connects_, budget_};
-  connector_ = std::make_unique<PeerConnector>(std::move(context), identity_, server_.get(),
-                                               [this](std::string address, TimePoint deadline) {
-                                                 return connect_tcp(home_->asio_executor(), clock_,
-                                                                    std::move(address), deadline);
-                                               });
+  connector_ = std::make_unique<PeerConnector>(
+      peer_context(), identity_, server_.get(), [this](std::string address, TimePoint deadline) {
+        return connect_tcp(home_->asio_executor(), clock_, std::move(address), deadline);
+      });
+}
+
+/// Also where nobody can connect: those that this node connects to may have to ask it something,
+/// and to read what it puts.
+void Node::Impl::make_server() {
+  if (store_ || objects_) {
+    gate_ = std::make_unique<LeaseGates>(store_.get(), objects_ ? &objects_->gate() : nullptr);
+  }
+  NodePuts::Surroundings around{home_->asio_executor(), clock_, random_, options_, registry_,
+                                registrars_of(ports_)};
+  puts_ = std::make_unique<NodePuts>(std::move(around), gate_.get());
+  peers_ = std::make_unique<NodePeers>(peer_context());
+  if (objects_) puts_->take_into(objects_->store(), *peers_);
+  host_ = std::make_unique<PortHost>(home_->asio_executor(), ports_, &puts_->gate(), random_);
+  SessionServices services{identity_, clock_, registry_, *host_, store_.get()};
+  if (objects_) services.objects = &objects_->services();
+  services.puts = puts_->home();
+  RpcServerOptions server;
+  server.session.connection.keep_alive = options_.keep_alive;
+  server_ = std::make_unique<RpcServer>(home_->asio_executor(), services, server);
+  forward_region_changes();
 }
 
 // GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
@@ -182,19 +201,10 @@ Task<Result<void>> Node::Impl::listen() {
       co_await NodeObjects::start(std::move(parts), options_.objects, identity_, listen_address_);
   if (!objects) co_return std::move(objects).error();
   objects_ = std::move(*objects);
-  if (store_ || objects_) {
-    gate_ = std::make_unique<LeaseGates>(store_.get(), objects_ ? &objects_->gate() : nullptr);
-  }
-  host_ = std::make_unique<PortHost>(home_->asio_executor(), ports_, gate_.get(), random_);
+  make_server();
   auto opened = co_await host_->open();
   if (!opened) co_return std::move(opened).error().at(Stage::kSetup);
-  SessionServices services{identity_, clock_, registry_, *host_, store_.get()};
-  if (objects_) services.objects = &objects_->services();
-  RpcServerOptions server;
-  server.session.connection.keep_alive = options_.keep_alive;
-  server_ = std::make_unique<RpcServer>(home_->asio_executor(), services, server);
   server_->listen(std::move(*listener));
-  forward_region_changes();
   co_return ok_result();
 }
 #pragma GCC diagnostic pop
@@ -216,16 +226,8 @@ Task<Result<std::shared_ptr<Peer>>> Node::Impl::connect(std::string address) {
   const Connecting connecting(*this);
   auto peer = co_await connector_->connect(std::move(address));
   if (!peer) co_return std::move(peer).error();
-  peers_.push_back(*peer);
-  scope_.spawn(look_after(*peer));
+  peers_->add(*peer);
   co_return std::shared_ptr<Peer>(std::move(*peer));
-}
-
-/// A peer is of use until its connection ends; then everything of it goes, whoever still shares it.
-Task<void> Node::Impl::look_after(std::shared_ptr<ConnectedPeer> peer) {
-  co_await peer->wait_ended();
-  co_await peer->close();
-  std::erase(peers_, peer);
 }
 
 Task<void> Node::Impl::close() {
@@ -234,12 +236,7 @@ Task<void> Node::Impl::close() {
   while (connecting_ > 0) {
     co_await connects_ended_.wait();
   }
-  // Each takes itself out when it is closed.
-  const auto peers = peers_;
-  for (const auto& peer : peers) {
-    co_await peer->close();
-  }
-  co_await scope_.join();
+  if (peers_) co_await peers_->close();
   registry_.set_listener(nullptr);
   *told_of_regions_ = nullptr;
   if (server_) co_await server_->close();
@@ -247,6 +244,8 @@ Task<void> Node::Impl::close() {
   connector_.reset();
   server_.reset();
   host_.reset();
+  peers_.reset();
+  puts_.reset();
   gate_.reset();
   if (objects_) co_await objects_->close();
   objects_.reset();

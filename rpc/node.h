@@ -51,7 +51,8 @@ class Node {
   /// connection; each has a peer and rails of its own over it. Closing one peer leaves the other
   /// alone; the connection ends with the last of them. A node that connects to the same node once
   /// more gets a further peer with a session of its own, unless the other node has one that this
-  /// side does not use. A node may connect to itself. One that does not listen shares nothing.
+  /// side does not use. A node may connect to itself. Where this one does not listen, the other
+  /// calls back only for what is put there.
   ///
   /// Fails with kInvalidArgument (the address), kConnectFailed, kConnectionLost, kDeadline,
   /// kIncompatible (something else listens there), what the peer says, or kClosed when this node is

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -77,6 +78,20 @@ std::unique_ptr<SlabPool> make_node_memory(const NodeOptions& options,
   memory.huge_pages = options.huge_pages;
   memory.registrars = registrars_of(ports);
   return std::make_unique<SlabPool>(memory);
+}
+
+Result<std::unique_ptr<BlockStore>> make_block_store(const NodeOptions& options,
+                                                     std::span<const std::unique_ptr<Port>> ports,
+                                                     RegionRegistry& registry, Clock& clock,
+                                                     asio::any_io_executor home, BootId boot) {
+  if (options.store.nodes.empty()) return std::unique_ptr<BlockStore>();
+  try {
+    StoreOptions store = options.store;
+    store.registrars = registrars_of(ports);
+    return std::make_unique<BlockStore>(std::move(store), registry, clock, std::move(home), boot);
+  } catch (const std::exception& exception) {
+    return Error(Errc::kOutOfMemory, Stage::kSetup, exception.what());
+  }
 }
 
 }  // namespace corail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <asio/any_io_executor.hpp>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,9 +11,11 @@
 #include "engine/base/result.h"
 #include "engine/exec/executor.h"
 #include "engine/memory/memory_registrar.h"
+#include "engine/memory/region_registry.h"
 #include "engine/memory/slab_pool.h"
 #include "engine/rail/port.h"
 #include "engine/rail/rail_spec.h"
+#include "engine/store/block_store.h"
 #include "rpc/options.h"
 
 namespace corail {
@@ -42,5 +45,12 @@ MemoryRegistrars registrars_of(std::span<const std::unique_ptr<Port>> ports);
 /// The memory that reads land in; nothing is mapped yet.
 std::unique_ptr<SlabPool> make_node_memory(const NodeOptions& options,
                                            std::span<const std::unique_ptr<Port>> ports);
+
+/// The blocks that a node holds, in memory that its ports serve; null where the options give it
+/// none. What is given outlives it. Fails with kOutOfMemory.
+Result<std::unique_ptr<BlockStore>> make_block_store(const NodeOptions& options,
+                                                     std::span<const std::unique_ptr<Port>> ports,
+                                                     RegionRegistry& registry, Clock& clock,
+                                                     asio::any_io_executor home, BootId boot);
 
 }  // namespace corail

@@ -64,6 +64,10 @@ struct NodeOptions {
   std::uint64_t node_budget_bytes = 64 * kGiB;
   std::uint64_t peer_budget_bytes = 16 * kGiB;
   std::uint64_t port_budget_bytes = kDefaultPortBudgetBytes;
+  /// Memory of puts, at most: of the stripes that this node writes to others and that are not there
+  /// yet, and as much again of those that it has from others and not stored yet. One put, or
+  /// stripe, that is larger goes alone. 0: no bound.
+  std::uint64_t put_bytes = kGiB;
   StoreOptions store;         // without capacity the node holds no blocks
   NodeObjectOptions objects;  // without memory or directories it holds no objects
 };

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "rpc/object_options.h"
 #include "rpc/object_view.h"
 #include "rpc/options.h"
+#include "rpc/put_stream.h"
 
 namespace corail {
 
@@ -69,14 +72,26 @@ class Peer {
   /// they confirm. kNotFound, kGenerationChanged (it is not `if_generation`), kStoreFailed.
   virtual Task<Result<ObjectGeneration>> delete_object(
       std::string key, std::optional<ObjectGeneration> if_generation) = 0;
+  /// Begins to put an object into the peer's store, which pulls its stripes from this node's memory
+  /// over rails: the peer connects to this node's ports for that. kInvalidArgument, kTooLarge (key,
+  /// sizes), kNotFound (the peer keeps no objects), kGenerationChanged (if_generation does not
+  /// hold), kQuotaExceeded and kBusy (budgets, here or there), or as a fetch.
+  virtual Task<Result<std::unique_ptr<PutStream>>> put_object(std::string key,
+                                                              PutOptions options) = 0;
+
+  /// The same for bytes that are there already, committed: `size` of the options is theirs. They
+  /// are left alone until this returns.
+  virtual Task<Result<ObjectDescriptor>> put_object(std::string key,
+                                                    std::span<const std::byte> bytes,
+                                                    PutOptions options) = 0;
 
   virtual const std::string& name() const noexcept = 0;
 
   /// The rails to this peer, "tcp:127.0.0.1>127.0.0.2", in order.
   virtual std::vector<std::string> rail_names() const = 0;
 
-  /// Ends running reads as failed, closes leases, and lets go of rails and session; the connection
-  /// stays where the other node reads over it. Idempotent.
+  /// Ends running reads and puts as failed, closes leases, and lets go of rails and session; the
+  /// connection stays where the other node reads over it. Idempotent.
   virtual Task<void> close() = 0;
 };
 

@@ -11,6 +11,9 @@
 namespace corail {
 namespace {
 
+/// Sessions that wait for the doors: as many as a server has at the most, and more.
+constexpr std::size_t kMaxWaitingForDoors = 1024;
+
 Task<Result<void>> open_door(RailDoor* door) { co_return door->open(); }
 
 Task<RailEndpoint> admit_through(RailDoor* door, SessionId session, ChannelToken token,
@@ -48,18 +51,36 @@ ChannelToken random_token(Random& random) {
 
 PortHost::PortHost(asio::any_io_executor home, std::span<const std::unique_ptr<Port>> ports,
                    LeaseGate* gate, Random& random)
-    : home_(std::move(home)), ports_(ports), gate_(gate), random_(random) {}
+    : home_(std::move(home)),
+      ports_(ports),
+      gate_(gate),
+      random_(random),
+      opening_turn_(home_, 1, kMaxWaitingForDoors) {}
 
 PortHost::~PortHost() {
   CORAIL_CHECK(doors_.empty(), "doors are closed before they are destroyed");
 }
 
 Task<Result<void>> PortHost::open() {
+  auto turn = co_await opening_turn_.acquire(1);
+  if (!turn) co_return std::move(turn).error();
+  auto opened = co_await open_doors();
+  opening_turn_.release(1);
+  co_return opened;
+}
+
+Task<Result<void>> PortHost::open_doors() {
+  if (open_) co_return ok_result();
+  if (closed_) co_return Error(Errc::kClosed, Stage::kConnect, "the node is closing");
   for (const auto& port : ports_) {
     doors_.push_back(port->make_door());
     auto opened = co_await run_on(port->executor().asio_executor(), open_door(doors_.back().get()));
-    if (!opened) co_return std::move(opened).error().on_rail(port->name());
+    if (opened) continue;
+    // What could not be bound may be free the next time.
+    co_await close_doors();
+    co_return std::move(opened).error().on_rail(port->name());
   }
+  open_ = true;
   co_return ok_result();
 }
 
@@ -67,6 +88,8 @@ Task<Result<std::vector<RailEndpoint>>> PortHost::admit(SessionId session) {
   if (gate_ == nullptr) {
     co_return Error(Errc::kNotFound, Stage::kConnect, "this node holds no blocks; give it a store");
   }
+  auto opened = co_await open();
+  if (!opened) co_return std::move(opened).error();
   // One token for all doors: it opens channels into this session and no other.
   const ChannelToken token = random_token(random_);
   std::vector<RailEndpoint> endpoints;
@@ -112,6 +135,14 @@ Task<void> PortHost::drop(SessionId session) {
 }
 
 Task<void> PortHost::close() {
+  const auto turn = co_await opening_turn_.acquire(1);
+  CORAIL_CHECK(turn, "nobody opens doors any more when they are closed");
+  closed_ = true;
+  co_await close_doors();
+  opening_turn_.release(1);
+}
+
+Task<void> PortHost::close_doors() {
   for (std::size_t i = 0; i < doors_.size(); ++i) {
     co_await run_on(ports_[i]->executor().asio_executor(), close_door(std::move(doors_[i])));
   }

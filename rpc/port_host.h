@@ -10,6 +10,7 @@
 
 #include "engine/base/random.h"
 #include "engine/base/result.h"
+#include "engine/exec/credits.h"
 #include "engine/exec/task.h"
 #include "engine/rail/port.h"
 #include "engine/rail/rail_door.h"
@@ -26,7 +27,8 @@ class PortHost final : public RailHost {
            LeaseGate* gate, Random& random);
   ~PortHost() override;
 
-  /// Binds every port's address. Fails with the first that cannot be bound.
+  /// Binds every port's address. Fails with the first that cannot be bound. Where it was not called
+  /// before, the first session that wants in does it: a node that serves nobody binds nothing.
   Task<Result<void>> open();
 
   Task<Result<std::vector<RailEndpoint>>> admit(SessionId session) override;
@@ -39,12 +41,17 @@ class PortHost final : public RailHost {
 
  private:
   Result<void> check_door(std::uint32_t door) const;
+  Task<Result<void>> open_doors();
+  Task<void> close_doors();
 
   const asio::any_io_executor home_;
   const std::span<const std::unique_ptr<Port>> ports_;
   LeaseGate* const gate_;  // null: the node holds nothing, and no session gets rails
   Random& random_;
   std::vector<std::unique_ptr<RailDoor>> doors_;  // by index of the port
+  bool open_ = false;
+  bool closed_ = false;
+  Credits opening_turn_;  // one opens or closes, others wait for it
 };
 
 }  // namespace corail

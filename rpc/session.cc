@@ -142,7 +142,8 @@ Result<std::shared_ptr<SessionServer>> Session::stay_for(Method method) {
 }
 
 void Session::begin_stay(SessionId id) {
-  stay_ = std::make_shared<SessionServer>(executor_, keeper_->services(), keeper_->templates(), id);
+  stay_ = std::make_shared<SessionServer>(executor_, keeper_->services(), keeper_->templates(), id,
+                                          *this);
   log(LogLevel::kInfo, "session {} of node '{}' ({}) began", id.value(), remote_.name,
       connection_.peer_name());
 }

@@ -48,11 +48,11 @@ struct SessionOptions {
 /// each time under a number of its own, so that nothing of an old one can reach a new one.
 ///
 /// Shared by the one that runs it, from its beginning until its run() has returned, and by the
-/// SessionClient that uses it; the stays are its own. The connection ends when it breaks, when the
-/// node closes, and when there is neither use nor stay: a side whose use ends says Goodbye and
-/// leaves the connection to the other's. Home executor only. Before it is destroyed run() has
-/// returned.
-class Session final : private CallHandler {
+/// SessionClient that uses it, made by std::make_shared; the stays are its own. The connection ends
+/// when it breaks, when the node closes, and when there is neither use nor stay: a side whose use
+/// ends says Goodbye and leaves the connection to the other's. Home executor only. Before it is
+/// destroyed run() has returned.
+class Session final : public std::enable_shared_from_this<Session>, private CallHandler {
  public:
   enum class Origin { kDialed, kAccepted };
 

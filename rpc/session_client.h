@@ -113,7 +113,7 @@ class SessionClient final : public Owner {
 
   /// Whether the other node serves objects; whether it has any is another question.
   bool knows_objects() const noexcept { return (features_ & kFeatureObjects) != 0; }
-  /// For ObjectClient's calls.
+  /// For the calls of objects and puts.
   Connection& connection() noexcept { return connection_; }
   /// Asks the owner to write into this node's memory. `answered` is called once, on home, and not
   /// from within: PushCourier::order. At most kMaxOrdersUnderWay at a time, the others wait in
@@ -134,6 +134,9 @@ class SessionClient final : public Owner {
   /// The holder admits nothing more for the read and keeps its lease.
   Task<Result<void>> quiesce(ReadId read, TimePoint deadline);
   Task<Result<void>> release(ReadId read, TimePoint deadline) override;
+
+  /// The session that it uses, which others may know as well.
+  const std::shared_ptr<Session>& session() const noexcept { return session_; }
 
   /// Returns when the connection has ended, or close() was called, with the reason. One waiter.
   Task<Error> wait_ended();

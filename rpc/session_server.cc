@@ -7,6 +7,7 @@
 #include "engine/base/check.h"
 #include "engine/base/log.h"
 #include "rpc/block_wait.h"
+#include "rpc/put_service.h"
 
 namespace corail {
 namespace {
@@ -21,12 +22,14 @@ std::unique_ptr<ObjectService> service_of(const asio::any_io_executor& executor,
 }  // namespace
 
 SessionServer::SessionServer(asio::any_io_executor executor, const SessionServices& services,
-                             TemplateCache& templates, SessionId id)
+                             TemplateCache& templates, SessionId id, Session& session)
     : executor_(std::move(executor)),
       services_(services),
       templates_(templates),
       id_(id),
       objects_(service_of(executor_, services, id)),
+      puts_(services.puts == nullptr ? nullptr
+                                     : std::make_unique<PutService>(*services.puts, session)),
       idle_(executor_) {}
 
 SessionServer::~SessionServer() {
@@ -49,6 +52,7 @@ class SessionServer::Serving {
 
 Task<void> SessionServer::end() {
   if (objects_) objects_->stop();
+  if (puts_) puts_->stop();
   // First the handlers end, so that none of them can take a lease after the session was dropped.
   while (serving_ > 0) {
     co_await idle_.wait();
@@ -59,6 +63,7 @@ Task<void> SessionServer::end() {
     co_await services_.rails.drop(id_);
   }
   if (objects_) co_await objects_->end();
+  if (puts_) co_await puts_->end();
   if (services_.store != nullptr) services_.store->drop_session(id_);
   ended_ = true;
 }
@@ -105,12 +110,25 @@ Task<Result<FrameBuffer>> SessionServer::dispatch(InboundCall& call) {
       auto answer = co_await serve_objects(call);
       co_return answer;
     }
+    case Method::kBeginPut:
+    case Method::kPutStripe:
+    case Method::kCommitPut:
+    case Method::kAbortPut: {
+      auto answer = co_await serve_put(call);
+      co_return answer;
+    }
     default:
       co_return Error(Errc::kProtocol, Stage::kServe,
                       fmt::format("method {} is unknown to this node, which speaks protocol {} to "
                                   "{}",
                                   static_cast<unsigned>(method), kProtocolMin, kProtocolMax));
   }
+}
+
+Task<Result<FrameBuffer>> SessionServer::serve_put(InboundCall& call) {
+  if (!puts_) co_return Error(Errc::kNotFound, Stage::kServe, "this node keeps no objects");
+  auto answer = co_await puts_->serve(call);
+  co_return answer;
 }
 
 Task<Result<FrameBuffer>> SessionServer::open_rails(std::span<const std::byte> body) {

@@ -22,6 +22,10 @@
 
 namespace corail {
 
+class PutService;
+class Session;
+struct PutHome;
+
 /// What sessions are served with: parts of the node, all of which outlive the server.
 struct SessionServices {
   NodeIdentity identity;
@@ -30,6 +34,7 @@ struct SessionServices {
   RailHost& rails;
   BlockStore* store = nullptr;              // null: this node holds no blocks
   const ObjectServices* objects = nullptr;  // null: no objects
+  PutHome* puts = nullptr;                  // null: it takes none
 };
 
 /// The holder's side of a session for as long as the other node calls over it: rails, blocks,
@@ -39,8 +44,9 @@ struct SessionServices {
 class SessionServer {
  public:
   /// `services` and `templates` outlive it. `id` is its own: whoever stays next has another.
+  /// `session` owns it.
   SessionServer(asio::any_io_executor executor, const SessionServices& services,
-                TemplateCache& templates, SessionId id);
+                TemplateCache& templates, SessionId id, Session& session);
   ~SessionServer();
   SessionServer(const SessionServer&) = delete;
   SessionServer& operator=(const SessionServer&) = delete;
@@ -57,6 +63,7 @@ class SessionServer {
   class Serving;
 
   Task<Result<FrameBuffer>> dispatch(InboundCall& call);
+  Task<Result<FrameBuffer>> serve_put(InboundCall& call);
   Task<Result<FrameBuffer>> open_rails(std::span<const std::byte> body);
   Task<Result<FrameBuffer>> greet_door(std::span<const std::byte> body);
   Result<FrameBuffer> get_regions(std::span<const std::byte> body);
@@ -73,6 +80,7 @@ class SessionServer {
   TemplateCache& templates_;
   const SessionId id_;
   const std::unique_ptr<ObjectService> objects_;  // null: this node holds none
+  const std::unique_ptr<PutService> puts_;        // null: this node takes none
   bool rails_open_ = false;                       // or being opened
   bool rails_touched_ = false;                    // whether there is something to drop
   std::uint32_t serving_ = 0;
