@@ -31,6 +31,7 @@ constexpr const char* kFooter =
     "  p2p_bench --preset seed-4k --json out.json    1000 blocks of 576 segments of 4 KiB\n"
     "  p2p_bench --preset seed-4k --limit-ratio 0.8  fail below 80 % of raw sockets\n"
     "  p2p_bench --layout permuted --encoding parts,runs,segments\n"
+    "  p2p_bench --objects 2 --store /disk1,/disk2   striped objects, pushed from two disks\n"
     "  p2p_bench --role holder --listen 10.0.0.2:7700 --rails tcp:10.0.0.2,tcp:10.0.1.2\n"
     "  p2p_bench 10.0.0.2:7700 --rails tcp:10.0.0.1,tcp:10.0.1.1\n\n"
     "Exit codes: 0 fine, 1 a check failed, 2 usage, 3 peer or transport, 130 interrupted.\n";
@@ -113,6 +114,17 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
   const std::vector<std::string> unknown = app.remaining();
   if (!unknown.empty()) return usage_error(unknown_argument(app, unknown.front()));
 
+  for (const char* name : {"--object-mib", "--stripe-mib", "--store", "--mode", "--scheduler"}) {
+    if (build.given(name) && !build.given("--objects")) {
+      return usage_error(fmt::format("{} is for --objects", name));
+    }
+  }
+  for (const char* name : {"--blocks", "--layers", "--ranks", "--segments", "--segment-bytes",
+                           "--numa-nodes", "--sets", "--layout", "--preset"}) {
+    if (build.given(name) && build.given("--objects")) {
+      return usage_error(fmt::format("{} is about blocks, it cannot go with --objects", name));
+    }
+  }
   for (const char* name : {"--trace-capacity-blocks", "--speed", "--abort-rate"}) {
     if (build.given(name) && !build.given("--trace")) {
       return usage_error(fmt::format("{} is for a --trace", name));

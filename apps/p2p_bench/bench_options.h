@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/p2p_bench/bench_shape.h"
+#include "apps/p2p_bench/object_work.h"
 #include "engine/base/log.h"
 #include "rpc/options.h"
 
@@ -30,6 +31,7 @@ struct BenchOptions {
   Role role = Role::kBoth;
   std::string listen;  // the holder's control address; port 0: any free one
   std::string peer;    // whom to ask; requester only
+  ObjectWork objects;  // read instead of blocks, where there are any; `shape` is theirs then
   Shape shape;
   std::vector<std::string> rails;
   std::uint32_t channels_per_rail = 2;

@@ -16,6 +16,7 @@
 #include "apps/p2p_bench/limit_server.h"
 #include "apps/p2p_bench/node_call.h"
 #include "apps/p2p_bench/node_setup.h"
+#include "apps/p2p_bench/object_memory.h"
 #include "apps/p2p_bench/option_values.h"
 #include "apps/p2p_bench/process_usage.h"
 #include "apps/p2p_bench/stored_sets.h"
@@ -97,30 +98,47 @@ std::unique_ptr<LimitServer> open_limit(const BenchOptions& options, const std::
 
 void report_ready(Node& node, const BenchOptions& options, const std::string& limit) {
   const std::string control = node.listen_address();
-  const auto slabs = call_on(node.executor(), [&] { return node.blocks().describe(); });
-  const auto memory = memory_facts(slabs, options.huge_pages);
+  std::optional<MemoryFacts> memory;
+  if (options.objects.count == 0) {
+    const auto slabs = call_on(node.executor(), [&] { return node.blocks().describe(); });
+    memory = memory_facts(slabs, options.huge_pages);
+  }
   if (options.supervised) {
     print_line(encode_ready(HolderReady{control, limit, memory}));
     return;
   }
-  print_line(fmt::format("holds {} x {} blocks, {}, on {}; limit endpoint {}; ends on SIGTERM",
-                         options.shape.sets, options.shape.blocks,
-                         format_bytes(options.shape.stored_bytes()), control,
+  const std::string what =
+      options.objects.count != 0
+          ? fmt::format("keeps objects in {}", options.objects.store)
+          : fmt::format("holds {} x {} blocks, {},", options.shape.sets, options.shape.blocks,
+                        format_bytes(options.shape.stored_bytes()));
+  print_line(fmt::format("{} on {}; limit endpoint {}; ends on SIGTERM", what, control,
                          limit.empty() ? "none" : limit));
   if (!memory) return;
   for (const std::string& line : memory->missing) print_line("holder's memory: " + line);
+}
+
+void serve(Node& node, const BenchOptions& options, const std::vector<SourceMemory>& sets,
+           Interrupt& interrupt) {
+  const auto limit = open_limit(options, node.listen_address(), sets);
+  End end(options.supervised, interrupt);
+  report_ready(node, options, limit ? limit->address() : "");
+  end.wait();
 }
 
 /// What the holder does between starting and closing its node.
 Result<void> hold(Node& node, const BenchOptions& options, Interrupt& interrupt) {
   auto started = await_on(node.executor(), node.start());
   if (!started.ok()) return started;
+  if (options.objects.count != 0) {
+    auto memory = ObjectMemory::allocate(node.memory(), options.shape);
+    if (!memory.ok()) return std::move(memory).error();
+    serve(node, options, memory->sets(), interrupt);
+    return ok_result();
+  }
   auto sets = save_sets(node, options.shape);
   if (!sets.ok()) return std::move(sets).error();
-  const auto limit = open_limit(options, node.listen_address(), *sets);
-  End end(options.supervised, interrupt);
-  report_ready(node, options, limit ? limit->address() : "");
-  end.wait();
+  serve(node, options, *sets, interrupt);
   return ok_result();
 }
 
@@ -134,8 +152,12 @@ int run_holder(const BenchOptions& options, Interrupt& interrupt) {
   }
   NodeOptions node_options = node_options_for(options);
   node_options.listen = options.listen;
-  node_options.store =
-      store_options_for(options.shape, options.huge_pages, options.max_region_bytes);
+  if (options.objects.count != 0) {
+    node_options.objects = object_options_for(options.objects, options.shape);
+  } else {
+    node_options.store =
+        store_options_for(options.shape, options.huge_pages, options.max_region_bytes);
+  }
   SteadyClock clock;
   SystemRandom random;
   auto node = Node::create(std::move(node_options), clock, random, nullptr);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "apps/p2p_bench/object_memory.h"
 #include "apps/p2p_bench/option_values.h"
 #include "apps/p2p_bench/process_usage.h"
 #include "apps/p2p_bench/save_steps.h"
@@ -61,7 +62,10 @@ std::vector<std::string> rail_hosts(const std::vector<std::string>& rails,
 Result<void> check_memory(const BenchOptions& options) {
   const Shape& shape = options.shape;
   std::uint64_t needed = 0;
-  if (options.role != Role::kRequester) {
+  if (options.role != Role::kRequester && options.objects.count != 0) {
+    needed += shape.payload_bytes();  // of the raw loop
+    needed += object_options_for(options.objects, shape).memory_bytes;
+  } else if (options.role != Role::kRequester) {
     for (const std::uint64_t bytes : held_bytes_by_node(shape)) needed += bytes;
   }
   if (options.role != Role::kHolder) {

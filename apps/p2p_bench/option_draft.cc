@@ -111,6 +111,24 @@ void declare_reads(OptionBuilder& build, BenchOptions& options) {
               "Read so many lanes at a time under one lease, each committed by itself; 0: all");
 }
 
+void declare_objects(OptionBuilder& build, ObjectWork& objects) {
+  build.group("Striped objects, instead of blocks");
+  build.whole("--objects", objects.count, 1, "Put so many objects, then read them in turns");
+  build.whole("--object-mib", objects.object_mib, 1, "Size of an object in MiB");
+  build.whole("--stripe-mib", objects.stripe_mib, 1, "Size of a stripe in MiB");
+  build.text("--store", "memory|DIR,...", objects.store,
+             "Where the holder keeps them: in memory, or one directory per device");
+  const std::map<std::string, ObjectTransfer> transfers = {{"pull", ObjectTransfer::kPull},
+                                                           {"push", ObjectTransfer::kPush}};
+  build.choice("--mode", objects.transfer, transfers,
+               "Read the holder's memory, or let it write; directories: always push");
+  const std::map<std::string, ObjectScheduler> schedulers = {
+      {"least_loaded", ObjectScheduler::kLeastLoaded},
+      {"round_robin", ObjectScheduler::kRoundRobin},
+      {"locality", ObjectScheduler::kLocality}};
+  build.choice("--scheduler", objects.scheduler, schedulers, "Which rail takes which slice");
+}
+
 void declare_trace(OptionBuilder& build, BenchOptions& options) {
   build.group("Replay of a trace, instead of the run");
   build.text("--trace", "FILE[.gz]", options.trace,
@@ -141,6 +159,18 @@ void apply_preset(const OptionBuilder& build, Preset preset, Shape& shape) {
   if (!build.given("--segment-bytes")) shape.segment_bytes = small ? 4096 : 65'536;
 }
 
+void apply_objects(const OptionBuilder& build, BenchOptions& options) {
+  ObjectWork& objects = options.objects;
+  if (objects.count == 0) return;
+  if (!build.given("--stripe-mib")) {
+    objects.stripe_mib = std::min(objects.stripe_mib, objects.object_mib);
+  }
+  if (!build.given("--mode") && !objects.in_memory()) objects.transfer = ObjectTransfer::kPush;
+  if (check_object_work(objects).ok()) {
+    options.shape = shape_of_objects(objects, options.shape.seed);
+  }
+}
+
 /// A trace has many blocks, so that they are small.
 void apply_trace_defaults(const OptionBuilder& build, BenchOptions& options) {
   if (options.trace.empty()) return;
@@ -159,6 +189,7 @@ void declare_options(OptionBuilder& build, Draft& draft) {
   declare_verbs(build, draft.options);
   declare_run(build, draft);
   declare_reads(build, draft.options);
+  declare_objects(build, draft.options.objects);
   declare_trace(build, draft.options);
   declare_output(build, draft.options);
 }
@@ -170,6 +201,7 @@ BenchOptions complete_options(const OptionBuilder& build, Draft draft) {
   if (!build.given("--numa-nodes")) {
     options.shape.numa_nodes = std::min(options.shape.numa_nodes, options.shape.ranks);
   }
+  apply_objects(build, options);
   options.rails = split_list(draft.rails, ',');
   options.limit = !draft.no_limit;
   if (!options.peer.empty() && !build.given("--role")) options.role = Role::kRequester;

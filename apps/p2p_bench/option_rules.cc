@@ -118,11 +118,25 @@ Result<void> check_trace(const BenchOptions& options) {
   return ok_result();
 }
 
+Result<void> check_objects(const BenchOptions& options) {
+  if (options.objects.count == 0) return ok_result();
+  auto work = check_object_work(options.objects);
+  if (!work.ok()) return work;
+  if (!options.trace.empty()) return refuse("--objects cannot go with a --trace of blocks");
+  if (options.lane_range != 0) return refuse("--objects have no lanes for --lane-range");
+  if (options.encodings.size() != 1 || options.encodings.front() != AnswerEncoding::kParts) {
+    return refuse("--encoding is about blocks, it cannot go with --objects");
+  }
+  return ok_result();
+}
+
 }  // namespace
 
 Result<void> check_options(const BenchOptions& options) {
   const auto role = check_role(options);
   if (!role.ok()) return role;
+  const auto objects = check_objects(options);
+  if (!objects.ok()) return objects;
   const auto shape = check_shape(options.shape);
   if (!shape.ok()) return shape;
   const auto rails = check_rails(options);
@@ -150,16 +164,25 @@ std::vector<std::string> holder_arguments(const BenchOptions& options) {
     add(flag, std::to_string(value));
   };
   const Shape& shape = options.shape;
+  const ObjectWork& objects = options.objects;
   add("--listen", options.listen);
-  number("--blocks", shape.blocks);
-  number("--layers", shape.layers);
-  number("--ranks", shape.ranks);
-  number("--segments", shape.segments);
-  number("--segment-bytes", shape.segment_bytes);
-  number("--numa-nodes", shape.numa_nodes);
-  number("--sets", shape.sets);
-  add("--layout", to_string(shape.placement));
   number("--seed", shape.seed);
+  if (objects.count != 0) {
+    number("--objects", objects.count);
+    number("--object-mib", objects.object_mib);
+    number("--stripe-mib", objects.stripe_mib);
+    add("--store", objects.store);
+    add("--mode", to_string(objects.transfer));
+  } else {
+    number("--blocks", shape.blocks);
+    number("--layers", shape.layers);
+    number("--ranks", shape.ranks);
+    number("--segments", shape.segments);
+    number("--segment-bytes", shape.segment_bytes);
+    number("--numa-nodes", shape.numa_nodes);
+    number("--sets", shape.sets);
+    add("--layout", to_string(shape.placement));
+  }
   std::string rails;
   for (const std::string& rail : options.rails) rails += (rails.empty() ? "" : ",") + rail;
   add("--rails", rails);

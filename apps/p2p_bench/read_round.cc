@@ -37,9 +37,44 @@ Task<ReadOutcome> timed_ranges(Peer* peer, Clock* clock, std::shared_ptr<const L
   co_return outcome;
 }
 
+Task<ReadOutcome> timed_object(Peer* peer, Clock* clock, std::string key,
+                               ReadObjectOptions options) {
+  ReadOutcome outcome;
+  const TimePoint begin = clock->now();
+  auto found = co_await peer->lookup_object(std::move(key));
+  const TimePoint looked_up = clock->now();
+  if (!found.ok()) {
+    outcome.view = std::move(found).error();
+    outcome.ended = looked_up;
+    co_return outcome;
+  }
+  auto object = co_await peer->read_by_descriptor(std::move(*found), std::move(options));
+  outcome.ended = clock->now();
+  if (!object.ok()) {
+    outcome.view = std::move(object).error();
+    co_return outcome;
+  }
+  BlockView all;
+  all.report() = object->report();
+  all.report().stages.query += looked_up - begin;
+  outcome.view = std::move(all);
+  outcome.object = std::move(*object);
+  co_return outcome;
+}
+
 /// One read under way, with a token of its own.
 class Running {
  public:
+  Running(const RoundRequest& request, const std::string& object)
+      : run_cancelled_(
+            request.object.cancel.subscribe([token = token_]() mutable { token.cancel(); })) {
+    ReadObjectOptions options = request.object;
+    options.cancel = token_;
+    outcome_ = asio::co_spawn(request.node->executor(),
+                              timed_object(request.peer, request.clock, object, std::move(options)),
+                              asio::use_future);
+  }
+
   Running(const RoundRequest& request, const std::shared_ptr<const BlockKeys>& keys)
       : run_cancelled_(
             request.fetch.cancel.subscribe([token = token_]() mutable { token.cancel(); })) {
@@ -79,9 +114,10 @@ class Running {
 
 ReadRound run_round(const RoundRequest& request) {
   std::vector<std::unique_ptr<Running>> reads;
-  reads.reserve(request.keys.size());
+  reads.reserve(request.keys.size() + request.objects.size());
   const TimePoint begin = request.clock->now();
   for (const auto& keys : request.keys) reads.push_back(std::make_unique<Running>(request, keys));
+  for (const auto& key : request.objects) reads.push_back(std::make_unique<Running>(request, key));
   if (request.cancel_after) {
     for (const auto& read : reads) read->cancel_at(begin + *request.cancel_after, *request.clock);
   }

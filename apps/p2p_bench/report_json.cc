@@ -35,9 +35,21 @@ OrderedJson verbs_config_of(const BenchOptions& options) {
           {"spin_us", options.spin_us}};
 }
 
+OrderedJson objects_of(const BenchOptions& options) {
+  const ObjectWork& work = options.objects;
+  if (work.count == 0) return nullptr;
+  return {{"objects", work.count},
+          {"object_mib", work.object_mib},
+          {"stripe_mib", work.stripe_mib},
+          {"store", work.store},
+          {"mode", to_string(work.transfer)},
+          {"scheduler", to_string(work.scheduler)}};
+}
+
 OrderedJson config_of(const BenchOptions& options) {
   const Shape& shape = options.shape;
   return {{"role", to_string(options.role)},
+          {"objects", objects_of(options)},
           {"blocks", shape.blocks},
           {"layers", shape.layers},
           {"ranks", shape.ranks},
@@ -120,6 +132,8 @@ OrderedJson summary_of(const RunResult& result, const Summary& summary) {
       {"bytes", summary.bytes},
       {"iterations", summary.iterations},
       {"goodput_gib_s", {{"median", goodput.median}, {"min", goodput.min}, {"max", goodput.max}}},
+      {"put_gib_s",
+       summary.put_gib_s ? OrderedJson(summary.put_gib_s->median) : OrderedJson(nullptr)},
       {"total_ms", percentiles(summary.total_ms)},
       {"stages_ms", stages},
       {"control_ms", percentiles(summary.control_ms)},

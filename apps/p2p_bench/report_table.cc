@@ -36,7 +36,24 @@ void write_missing(Out out, const char* side, const std::optional<MemoryFacts>& 
   }
 }
 
-void write_head(Out out, const BenchOptions& options, const RunResult& result) {
+std::string store_text(const ObjectWork& work) {
+  if (work.in_memory()) return "memory";
+  const std::size_t count = work.directories().size();
+  return count == 1 ? "one directory" : fmt::format("{} directories", count);
+}
+
+void write_objects(Out out, const BenchOptions& options) {
+  const ObjectWork& work = options.objects;
+  const Shape& shape = options.shape;
+  fmt::format_to(out, "{} of {} in {} of {}, {} an iteration\n", plural(work.count, "object"),
+                 format_bytes(shape.payload_bytes()), plural(shape.blocks, "stripe"),
+                 format_bytes(shape.block_bytes()), format_bytes(shape.payload_bytes()));
+  fmt::format_to(out, "store {}, mode {}, scheduler {}, integrity {}, verify {}\n",
+                 store_text(work), to_string(work.transfer), to_string(work.scheduler),
+                 to_string(options.integrity), options.verify ? "full" : "none");
+}
+
+void write_blocks(Out out, const BenchOptions& options, const RunResult& result) {
   const Shape& shape = options.shape;
   fmt::format_to(out, "{} of {} ({} x {}), {} an iteration, {}, layout {}\n",
                  plural(shape.blocks, "block"), plural(shape.lanes(), "segment"),
@@ -45,6 +62,15 @@ void write_head(Out out, const BenchOptions& options, const RunResult& result) {
   fmt::format_to(out, "segments of {}, encoding {}, integrity {}, verify {}\n",
                  format_bytes(shape.segment_bytes), to_string(result.encoding),
                  to_string(options.integrity), options.verify ? "full" : "none");
+}
+
+void write_head(Out out, const BenchOptions& options, const RunResult& result) {
+  const Shape& shape = options.shape;
+  if (options.objects.count != 0) {
+    write_objects(out, options);
+  } else {
+    write_blocks(out, options, result);
+  }
   fmt::format_to(out, "transport {}, {} x {}, this machine has {}\n", transports(options),
                  plural(options.rails.size(), "rail"), plural(options.channels_per_rail, "channel"),
                  plural(result.machine.cores, "core"));
@@ -75,6 +101,10 @@ void write_goodput(Out out, const RunResult& result, const Summary& summary) {
   fmt::format_to(out, "\n{:<22}{:>12}{:>12}{:>12}\n", "[GiB/s]", "median", "min", "max");
   fmt::format_to(out, "{:<22}{:>12.3f}{:>12.3f}{:>12.3f}\n", "goodput", goodput.median, goodput.min,
                  goodput.max);
+  if (summary.put_gib_s) {
+    const Statistics& put = *summary.put_gib_s;
+    fmt::format_to(out, "{:<22}{:>12.3f}{:>12.3f}{:>12.3f}\n", "put", put.median, put.min, put.max);
+  }
   if (!summary.limit) {
     fmt::format_to(out, "{:<22}{:>12}  {}\n", "limit", "-", result.limit_missing);
     return;

@@ -24,6 +24,12 @@ Result<void> compare_shapes(const BenchOptions& options, const HolderHello& hell
                             const std::string& address) {
   const auto difference = first_difference(options.shape, hello.shape);
   if (!difference) return ok_result();
+  if (options.objects.count != 0) {
+    return Error(Errc::kInvalidArgument, Stage::kConnect,
+                 "the holder was started for something else; both sides need the same --objects, "
+                 "--object-mib, --stripe-mib and --seed")
+        .on_peer(address);
+  }
   return Error(Errc::kLayoutMismatch, Stage::kConnect,
                *difference + "; both sides need the same shape flags")
       .on_peer(address);

@@ -37,6 +37,7 @@ struct RunResult {
   AnswerEncoding encoding = AnswerEncoding::kParts;
   std::vector<Iteration> iterations;  // committed ones
   std::vector<double> round_gib_s;    // of rounds in which every read committed
+  std::vector<double> put_gib_s;      // of each object's put, where objects are read
   std::vector<double> cancel_ms;      // from cancel() until the cancelled read had returned
   std::uint64_t reused_bytes = 0;     // memory of cancelled reads that was looked at afterwards
   std::uint64_t late_bytes = 0;       // of them written after the read had returned

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "apps/p2p_bench/destination.h"
+#include "apps/p2p_bench/object_puts.h"
 #include "apps/p2p_bench/process_usage.h"
 #include "apps/p2p_bench/save_steps.h"
-#include "apps/p2p_bench/verify.h"
 
 namespace corail::bench {
 namespace {
@@ -23,12 +23,6 @@ Duration deadline_for(const BenchOptions& options) {
   return std::max(FetchOptions().deadline, Duration(grown));
 }
 
-/// Errors after which the next read has a chance. All others end the run.
-bool passes(const Error& error) {
-  return error.error_class() == ErrorClass::kIntegrity ||
-         error.error_class() == ErrorClass::kBackPressure;
-}
-
 Duration from_milliseconds(double milliseconds) {
   return std::chrono::duration_cast<Duration>(
       std::chrono::duration<double, std::milli>(milliseconds));
@@ -38,11 +32,9 @@ double in_gib(std::uint64_t bytes) {
   return static_cast<double>(bytes) / static_cast<double>(kGiB);
 }
 
-void add_failure(RunResult& result, std::string sentence) {
-  if (result.failures.size() < kMaxFailures) result.failures.push_back(std::move(sentence));
+ObjectMode mode_of(ObjectTransfer transfer) {
+  return transfer == ObjectTransfer::kPush ? ObjectMode::kPush : ObjectMode::kPull;
 }
-
-const char* kSameShape = "both sides need the same shape flags";
 
 }  // namespace
 
@@ -52,6 +44,11 @@ Runner::Runner(RunParts parts, RunResult& result)
   fetch_.deadline = deadline_for(options_);
   fetch_.cancel = parts_.cancel;
   fetch_.retry_on_survivors = options_.retry_on_survivors;
+  object_.integrity = fetch_.integrity;
+  object_.deadline = fetch_.deadline;
+  object_.cancel = fetch_.cancel;
+  object_.retry_on_survivors = fetch_.retry_on_survivors;
+  object_.mode = mode_of(options_.objects.transfer);
   result_.others.resize(parts_.askers.size() - 1);
   for (std::size_t i = 0; i < parts_.askers.size(); ++i) {
     RunResult& of_asker = i == 0 ? result_ : result_.others[i - 1];
@@ -60,6 +57,10 @@ Runner::Runner(RunParts parts, RunResult& result)
 }
 
 Result<void> Runner::run() {
+  if (options_.objects.count != 0) {
+    auto put = put_objects();
+    if (!put.ok()) return put;
+  }
   auto layout = make_layout(options_.shape);
   if (!layout.ok()) return std::move(layout).error();
   layout_ = std::make_shared<const Layout>(std::move(*layout));
@@ -85,6 +86,16 @@ Result<void> Runner::run() {
   return ok_result();
 }
 
+Result<void> Runner::put_objects() {
+  const Asker& asker = parts_.askers.front();
+  progress_.show(fmt::format("putting {} objects", options_.objects.count));
+  auto rates =
+      bench::put_objects(*asker.node, *asker.peer, options_.shape, parts_.clock, parts_.cancel);
+  if (!rates.ok()) return std::move(rates).error();
+  result_.put_gib_s = std::move(*rates);
+  return ok_result();
+}
+
 Result<void> Runner::run_iteration(std::uint64_t number, bool measured) {
   show(number, measured);
   for (std::size_t i = 0; i < parts_.askers.size(); ++i) {
@@ -105,6 +116,7 @@ Result<void> Runner::read_sets(const Turn& turn, std::uint64_t number) {
   request.clock = &parts_.clock;
   request.layout = layout_;
   request.lane_range = options_.lane_range;
+  request.object = object_;
   request.fetch = fetch_;
   request.fetch.encoding = turn.asker.encoding;
   if (turn.measured && options_.cancel_after_ms) {
@@ -114,7 +126,11 @@ Result<void> Runner::read_sets(const Turn& turn, std::uint64_t number) {
   for (std::uint32_t i = 0; i < options_.concurrency; ++i) {
     const std::uint64_t read = number * options_.concurrency + i;
     sets.push_back(static_cast<std::uint32_t>(read % options_.shape.sets));
-    request.keys.push_back(keys_[sets.back()]);
+    if (options_.objects.count != 0) {
+      request.objects.push_back(object_key(options_.shape, sets.back()));
+    } else {
+      request.keys.push_back(keys_[sets.back()]);
+    }
   }
 
   Iteration each;  // what the reads of a round cannot be told apart by is shared evenly
@@ -141,82 +157,6 @@ Result<void> Runner::read_sets(const Turn& turn, std::uint64_t number) {
   round.reads.clear();
   if (turn.result.cancelled == cancelled_before) return ok_result();
   return look_for_late_writes(turn);
-}
-
-Result<void> Runner::take(const Turn& turn, ReadOutcome outcome, std::uint32_t set,
-                          Iteration iteration) {
-  if (!outcome.view.ok()) return judge(turn, outcome);
-  iteration.report = outcome.view->report();
-  iteration.first_range_ms = std::chrono::duration<double, std::milli>(outcome.first_range).count();
-  if (outcome.ranges.empty()) {
-    outcome.ranges.push_back({LaneRange{0, layout_->lanes()}, std::move(*outcome.view)});
-  }
-  return account(turn, outcome, set, std::move(iteration));
-}
-
-Result<void> Runner::judge(const Turn& turn, const ReadOutcome& outcome) {
-  const Error& error = outcome.view.error();
-  const bool asked = outcome.cancel_asked || parts_.cancel.cancelled();
-  if (error.code() == Errc::kCancelled && asked) {
-    if (!turn.measured) return ok_result();
-    ++turn.result.cancelled;
-    if (outcome.cancel_asked) {
-      const Duration took = outcome.ended - *outcome.cancel_asked;
-      turn.result.cancel_ms.push_back(std::chrono::duration<double, std::milli>(took).count());
-    }
-    return ok_result();
-  }
-  ++turn.result.failed;
-  if (passes(error)) {
-    add_failure(turn.result, error.to_string());
-    return ok_result();
-  }
-  if (error.code() != Errc::kNotFound && error.code() != Errc::kLayoutMismatch) return error;
-  return Error(error.code(), error.stage(), fmt::format("{}; {}", error.detail(), kSameShape))
-      .on_peer(error.peer());
-}
-
-Result<void> Runner::check_size(const Turn& turn, std::span<const RangeView> ranges,
-                                std::uint32_t set) const {
-  const Shape& shape = options_.shape;
-  const std::uint32_t blocks = ranges.front().view.blocks();
-  std::uint64_t bytes = 0;
-  for (const RangeView& range : ranges) bytes += range.view.bytes();
-  if (blocks == shape.blocks && bytes == shape.payload_bytes()) return ok_result();
-  return Error(Errc::kNotFound, Stage::kQuery,
-               fmt::format("the holder has {} of the {} blocks of set {}; {}", blocks, shape.blocks,
-                           set, kSameShape))
-      .on_peer(turn.asker.peer->name());
-}
-
-Result<void> Runner::account(const Turn& turn, const ReadOutcome& outcome, std::uint32_t set,
-                             Iteration iteration) {
-  auto complete = check_size(turn, outcome.ranges, set);
-  if (!complete.ok()) return complete;
-  if (options_.verify) {
-    for (const RangeView& range : outcome.ranges) {
-      const ContentCheck check =
-          check_content(range.view, options_.shape, set, orders_[set], range.lanes);
-      iteration.content_bytes += check.checked_bytes;
-      iteration.mismatched_bytes += check.wrong_bytes;
-    }
-  }
-  // What a warm-up found wrong is wrong, too.
-  if (!turn.measured && iteration.mismatched_bytes != 0) {
-    add_failure(turn.result, fmt::format("{} bytes had wrong content in the warm-up",
-                                         iteration.mismatched_bytes));
-  }
-  if (turn.measured) turn.result.iterations.push_back(std::move(iteration));
-  return ok_result();
-}
-
-Result<void> Runner::look_for_late_writes(const Turn& turn) {
-  const auto check =
-      check_reused_memory(*turn.asker.node, parts_.clock, options_.shape, options_.concurrency);
-  if (!check.ok()) return check.error();
-  turn.result.reused_bytes += check->checked_bytes;
-  turn.result.late_bytes += check->wrong_bytes;
-  return ok_result();
 }
 
 void Runner::run_limit(std::uint32_t set, bool measured) {

@@ -54,6 +54,7 @@ class Runner {
     bool measured = false;
   };
 
+  Result<void> put_objects();
   Result<void> run_iteration(std::uint64_t number, bool measured);
   Result<void> read_sets(const Turn& turn, std::uint64_t number);
   Result<void> take(const Turn& turn, ReadOutcome outcome, std::uint32_t set, Iteration iteration);
@@ -62,6 +63,7 @@ class Runner {
                        Iteration iteration);
   Result<void> check_size(const Turn& turn, std::span<const RangeView> ranges,
                           std::uint32_t set) const;
+  void keep(const Turn& turn, Iteration iteration);
   Result<void> look_for_late_writes(const Turn& turn);
   void run_limit(std::uint32_t set, bool measured);
   void miss_limit(std::string why);
@@ -75,6 +77,7 @@ class Runner {
   std::vector<std::vector<std::uint32_t>> orders_;      // per set
   std::vector<std::shared_ptr<const BlockKeys>> keys_;  // per set
   FetchOptions fetch_;
+  ReadObjectOptions object_;
   LimitClient* limit_;
   Progress progress_;
 };

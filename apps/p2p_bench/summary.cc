@@ -189,6 +189,7 @@ Summary summarize(const BenchOptions& options, const RunResult& result) {
   summarize_rails(result, summary);
   summarize_cpu(options, result, summary);
   summarize_limit(options, result, summary);
+  if (!result.put_gib_s.empty()) summary.put_gib_s = statistics_of(result.put_gib_s);
   if (options.cancel_after_ms) {
     summary.cancel =
         CancelFigures{statistics_of(result.cancel_ms), result.reused_bytes, result.late_bytes};

@@ -56,7 +56,8 @@ struct Summary {
   Statistics goodput_gib_s;  // payload / (query ... seal), of concurrent reads that of the round
   Statistics total_ms;       // query ... seal
   std::array<Statistics, kStageNames.size()> stages_ms;
-  Statistics control_ms;  // query + plan + submit + commit + seal of each iteration
+  Statistics control_ms;                // query + plan + submit + commit + seal of each iteration
+  std::optional<Statistics> put_gib_s;  // of objects, from BeginPut to the commit
   std::uint64_t query_response_bytes = 0;
   std::uint64_t run_table_bytes = 0;
   std::uint64_t runs = 0;
