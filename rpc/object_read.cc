@@ -36,6 +36,9 @@ Task<Result<ObjectView>> ObjectRead::run() {
   auto want = want_of(*object_, context_.session.holder().node, options_);
   if (!want) co_return std::move(want).error();
   want_ = std::move(*want);
+  auto scheduler = make_schedule(options_.scheduler);
+  if (!scheduler) co_return std::move(scheduler).error();
+  scheduler_ = std::move(*scheduler);
   auto entered = co_await enter();
   // Nothing was asked for yet, so there is nothing to give back.
   if (!entered) co_return std::move(entered).error();
@@ -199,6 +202,7 @@ Task<Result<void>> ObjectRead::read() {
     if (!pushed_) request.region_keys.push_back(keys_of_port(*open_.regions, port));
   }
   request.max_slice_bytes = max_slice_bytes();
+  request.scheduler = scheduler_;
   if (options_.integrity == Integrity::kXxh3) {
     request.expectation = expectation_of(*object_, want_, open_.answer.granules);
   }

@@ -12,6 +12,7 @@
 #include "engine/memory/slab_pool.h"
 #include "engine/object/object_descriptor.h"
 #include "engine/plan/object_plan.h"
+#include "engine/plan/schedule.h"
 #include "engine/read/read_report.h"
 #include "rpc/call.h"
 #include "rpc/fetch_admission.h"
@@ -65,6 +66,7 @@ class ObjectRead {
   bool pushed_ = false;
   TimePoint usable_until_{};  // the lease's end less the margin
   std::function<void(TimePoint)> extended_;
+  std::shared_ptr<const SchedulePolicy> scheduler_;  // once run() has checked
   std::optional<LeaseKeeper> keeper_;
   std::shared_ptr<const ObjectPlan> plan_;
   std::vector<SlabChunk> chunks_;

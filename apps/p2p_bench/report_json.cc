@@ -149,6 +149,8 @@ OrderedJson summary_of(const RunResult& result, const Summary& summary) {
       {"verified_bytes", summary.verified_bytes},
       {"verified_by", {{"integrity", summary.integrity_bytes}, {"content", summary.content_bytes}}},
       {"mismatched_bytes", summary.mismatched_bytes},
+      {"bottleneck", to_string(summary.held_back.bottleneck)},
+      {"bottleneck_evidence", summary.held_back.evidence},
       {"retried_slices", summary.retried_slices},
       {"retried_bytes", summary.retried_bytes},
       {"committed", summary.committed},

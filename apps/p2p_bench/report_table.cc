@@ -124,9 +124,11 @@ void write_counts(Out out, const BenchOptions& options, const Summary& summary) 
     fmt::format_to(out, "{:<38}{}\n", name, value);
   };
   fmt::format_to(out, "\n");
-  row("query answer [bytes]", fmt::format("{}, of which run table {}", summary.query_response_bytes,
-                                          summary.run_table_bytes));
-  row("runs", fmt::format("{}", summary.runs));
+  if (options.objects.count == 0) {
+    row("query answer [bytes]", fmt::format("{}, of which run table {}",
+                                            summary.query_response_bytes, summary.run_table_bytes));
+    row("runs", fmt::format("{}", summary.runs));
+  }
   row("reads planned / posted", fmt::format("{} / {}, mean {:.0f} bytes", summary.reads_planned,
                                             summary.reads_posted, summary.mean_read_bytes));
   row("needed / read [bytes]", fmt::format("{} / {}", summary.needed_bytes, summary.read_bytes));
@@ -151,6 +153,12 @@ void write_counts(Out out, const BenchOptions& options, const Summary& summary) 
                                                   : std::string("unknown");
   row("peak memory, requester / holder [MiB]",
       fmt::format("{} / {}", mib(summary.requester_peak_rss), holder_rss));
+}
+
+void write_attribution(Out out, const Summary& summary) {
+  if (summary.iterations == 0) return;
+  const std::string by(to_string(summary.held_back.bottleneck));
+  fmt::format_to(out, "{:<38}{}: {}\n", "held back by", by, summary.held_back.evidence);
 }
 
 void write_rails(Out out, const Summary& summary) {
@@ -226,6 +234,7 @@ std::string make_table(const BenchOptions& options, const RunResult& result,
   write_counts(out, options, summary);
   write_ranges(out, options, summary);
   write_cancels(out, summary);
+  write_attribution(out, summary);
   write_rails(out, summary);
   write_encodings(out, summary);
   return text;

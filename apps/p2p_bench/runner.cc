@@ -49,6 +49,7 @@ Runner::Runner(RunParts parts, RunResult& result)
   object_.cancel = fetch_.cancel;
   object_.retry_on_survivors = fetch_.retry_on_survivors;
   object_.mode = mode_of(options_.objects.transfer);
+  object_.scheduler = to_string(options_.objects.scheduler);
   result_.others.resize(parts_.askers.size() - 1);
   for (std::size_t i = 0; i < parts_.askers.size(); ++i) {
     RunResult& of_asker = i == 0 ? result_ : result_.others[i - 1];

@@ -132,6 +132,17 @@ void summarize_cpu(const BenchOptions& options, const RunResult& result, Summary
   if (holder_known) summary.holder_cpu_s_per_gib = holder / moved;
 }
 
+/// Of the read in the middle: its report is a whole, which no median of figures is.
+void summarize_attribution(const RunResult& result, Summary& summary) {
+  if (result.iterations.empty()) return;
+  std::vector<const ReadReport*> reports;
+  for (const Iteration& one : result.iterations) reports.push_back(&one.report);
+  const auto middle = reports.begin() + static_cast<std::ptrdiff_t>(reports.size() / 2);
+  std::ranges::nth_element(reports, middle, {},
+                           [](const ReadReport* report) { return report->stages.total(); });
+  summary.held_back = attribute(**middle, ReadSurroundings());
+}
+
 void summarize_limit(const BenchOptions& options, const RunResult& result, Summary& summary) {
   const auto empty = [](const std::vector<double>& rounds) { return rounds.empty(); };
   if (std::ranges::any_of(result.limit_gib_s, empty)) return;
@@ -188,6 +199,7 @@ Summary summarize(const BenchOptions& options, const RunResult& result) {
   summarize_counts(result, summary);
   summarize_rails(result, summary);
   summarize_cpu(options, result, summary);
+  summarize_attribution(result, summary);
   summarize_limit(options, result, summary);
   if (!result.put_gib_s.empty()) summary.put_gib_s = statistics_of(result.put_gib_s);
   if (options.cancel_after_ms) {
