@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_checksum_is_refused_and_nothing_of_the_stripe_is_ke
   wrong.checksum = Checksum64(wrong.checksum.value() ^ 1);
   // What checksums and counts say is everybody's own to find out, so the answer is a no in words.
   const auto refused = world.stranger.put(wrong);
-  BOOST_TEST((code_of(refused) == Errc::kRefused));
+  BOOST_REQUIRE((code_of(refused) == Errc::kRefused));
   BOOST_TEST(refused.error().detail().find("checksum") != std::string::npos, describe(refused));
   const auto early = world.stranger.commit(*put, "a");
   BOOST_TEST((!early.ok() && early.error().code() == Errc::kRefused));
