@@ -93,6 +93,7 @@ BOOST_AUTO_TEST_CASE(a_quiesced_read_keeps_its_lease_and_takes_no_orders) {
 BOOST_AUTO_TEST_CASE(a_session_that_ends_is_not_held_up_by_a_door_and_ends_its_orders) {
   OwnerWorld owner;
   BOOST_REQUIRE(owner.open(1).ok());
+  BOOST_REQUIRE(owner.open(2).ok());  // nobody releases it
   owner.order(1, 0, 8);
   auto released =
       owner.world.start(owner.client->release(ReadId(1), owner.world.now() + seconds(5)));
