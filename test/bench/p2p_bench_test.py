@@ -21,6 +21,7 @@ from bench_process import PATIENCE_S, SMALL, ForeignPeer, rails, run, run_report
 from bounds_cases import Bounds  # noqa: F401  (unittest finds it here)
 from interrupt_cases import Interrupts  # noqa: F401
 from latency_cases import Latencies  # noqa: F401
+from object_cases import Objects  # noqa: F401
 from rail_list_cases import RailLists  # noqa: F401
 from role_cases import Roles  # noqa: F401
 from sweep_cases import Sweeps  # noqa: F401
