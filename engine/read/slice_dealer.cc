@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace corail {
+namespace {
+
+constexpr std::uint64_t kRoom = ~std::uint64_t{0};
+
+}  // namespace
 
 SliceDealer::SliceDealer(const ReadPlan& plan, SliceCursor& cursor,
                          std::shared_ptr<const SchedulePolicy> policy, std::uint64_t max_slice,
@@ -16,7 +21,7 @@ SliceDealer::SliceDealer(const ReadPlan& plan, SliceCursor& cursor,
 
 std::size_t SliceDealer::add_rail(std::int32_t numa_node) {
   RailLoad rail;
-  rail.window_bytes = kSlicesOfFullRail * max_slice_;
+  rail.window_bytes = kRoom;
   rail.numa_node = numa_node;
   rails_.push_back(rail);
   return rails_.size() - 1;
@@ -31,12 +36,10 @@ std::optional<SliceCursor::Cut> SliceDealer::take(std::size_t rail, std::uint64_
   slice.number = number_;
   slice.bytes = std::min(next_->length, most);
   slice.numa_node = chunk_nodes_[next_->span->chunk];
-  // That it asks says that its window has room, which is more than a count of this read's slices.
+  // Only the rail knows its window, which other reads fill too; that it asks says that it has room.
   RailLoad& self = rails_[rail];
-  const std::uint64_t window = std::exchange(self.window_bytes, ~std::uint64_t{0});
-  const bool may = policy_->may_take(rail, slice, rails_);
-  self.window_bytes = window;
-  if (!may) return std::nullopt;
+  self.window_bytes = kRoom;
+  if (!policy_->may_take(rail, slice, rails_)) return std::nullopt;
   SliceCursor::Cut cut = *next_;
   if (cut.length > most) {
     cut.length = plan_.cut_in(*cut.span, cut.linear, most, most) - cut.linear;
@@ -44,6 +47,7 @@ std::optional<SliceCursor::Cut> SliceDealer::take(std::size_t rail, std::uint64_
   next_->linear += cut.length;
   next_->length -= cut.length;
   self.in_flight_bytes += cut.length;
+  self.window_bytes = self.in_flight_bytes;
   if (next_->length == 0) {
     next_.reset();
     ++number_;
@@ -58,7 +62,9 @@ std::uint64_t SliceDealer::left() const noexcept {
 
 void SliceDealer::ended(std::size_t rail, std::uint64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
-  rails_[rail].in_flight_bytes -= std::min(bytes, rails_[rail].in_flight_bytes);
+  RailLoad& self = rails_[rail];
+  self.in_flight_bytes -= std::min(bytes, self.in_flight_bytes);
+  self.window_bytes = kRoom;
 }
 
 void SliceDealer::leave(std::size_t rail) noexcept {

@@ -13,13 +13,11 @@
 
 namespace corail {
 
-/// A rail that holds so many slices of a read counts as full: one lands while the next is asked
-/// for.
-inline constexpr std::uint64_t kSlicesOfFullRail = 2;
-
 /// Gives one owner's slices to the rails that a policy names, where that is not simply the next
 /// that has room. Slices are cut in order and one at a time: the next one lies ready until the rail
-/// takes it that may. So whoever was refused asks again after each slice that another took.
+/// takes it that may. So whoever was refused asks again after each slice that another took. A rail
+/// that took a slice counts as full until it asks again or a slice of it ends: who has room asks
+/// on.
 ///
 /// Owned by the read; plan and cursor outlive it. Any thread, once every rail was added; the lock
 /// is held for one decision.
