@@ -22,7 +22,8 @@ Result<std::unique_ptr<ObjectMedium>> NodeObjects::make_medium(BootId boot) {
   auto memory = ObjectMemory::create(options, parts_.regions);
   if (!memory) return std::move(memory).error().at(Stage::kSetup);
   description_ = fmt::format("{} MiB of memory", (*memory)->capacity_bytes() / kMiB);
-  return std::unique_ptr<ObjectMedium>(std::make_unique<MemoryMedium>(std::move(*memory), boot));
+  return std::unique_ptr<ObjectMedium>(
+      std::make_unique<MemoryMedium>(std::move(*memory), boot, workers_.get_executor()));
 }
 
 Result<std::unique_ptr<ObjectMedium>> NodeObjects::open_directories() {
@@ -38,8 +39,8 @@ Result<std::unique_ptr<ObjectMedium>> NodeObjects::open_directories() {
     directories.push_back(std::move(*directory));
   }
   description_ = fmt::format("{} directories by {}", directories.size(), disks_->describe());
-  return std::unique_ptr<ObjectMedium>(
-      std::make_unique<DirectoryMedium>(std::move(directories), codec_, parts_.random));
+  return std::unique_ptr<ObjectMedium>(std::make_unique<DirectoryMedium>(
+      std::move(directories), codec_, parts_.random, workers_.get_executor()));
 }
 
 Result<void> NodeObjects::make_staging() {
@@ -73,6 +74,7 @@ Task<Result<void>> NodeObjects::open(const NodeIdentity& identity, std::string a
   ObjectStoreOptions options;
   options.self.id = identity.node;
   options.self.addresses.push_back(std::move(address));
+  options.workers = workers_.get_executor();
   store_ = std::make_unique<ObjectStore>(std::move(options), std::move(*medium), parts_.clock,
                                          parts_.home, identity.boot);
   auto found = co_await store_->start();
@@ -98,6 +100,8 @@ Task<void> NodeObjects::close() {
   store_.reset();
   staging_.reset();
   disks_.reset();
+  // The store has waited for what it gave them, so that they have nothing left to do.
+  workers_.join();
 }
 
 }  // namespace corail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <asio/any_io_executor.hpp>
+#include <asio/thread_pool.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,8 @@ class NodeObjects {
   const Parts parts_;
   const NodeObjectOptions options_;
   const ProtobufManifestCodec codec_;
+  /// Hashes and copies stripes, and encodes manifests, so that home does not stand still for it.
+  asio::thread_pool workers_{1};
   std::unique_ptr<DiskAccess> disks_;  // null: in memory
   std::unique_ptr<ObjectStore> store_;
   std::unique_ptr<ObjectGate> gate_;
