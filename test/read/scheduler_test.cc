@@ -110,6 +110,21 @@ BOOST_AUTO_TEST_CASE(locality_keeps_to_near_rails_while_they_have_room_and_spill
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_a_near_rail_has_room_for_no_other_takes_though_it_asks_first) {
+  for (const bool near_only : {false, true}) {
+    std::vector<RailPlan> rails = rails_at({125, 125});
+    for (RailPlan& rail : rails) rail.window.max_slice_bytes = 256 * kKiB;
+    ObjectRig rig(kMiB, kMiB, {rails});
+    ReadRequest request = rig.request(ObjectDemand::whole(kMiB), false);
+    request.max_slice_bytes = 256 * kKiB;
+    const std::int32_t here = request.chunks[0].numa_node();
+    request.rail_nodes = {here + 1, here};
+    request.scheduler = policy(near_only ? "locality" : "least_loaded");
+    BOOST_TEST_REQUIRE(rig.run(std::move(request)).ok());
+    BOOST_TEST((rig.report.rails[0].bytes == 0) == near_only);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_rail_that_is_lost_has_no_more_turns) {
   for (const std::string_view name : {"round_robin", "locality"}) {
     auto plans = std::vector<std::vector<RailPlan>>{rails_at({125, 125, 125})};
