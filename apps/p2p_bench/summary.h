@@ -58,7 +58,7 @@ struct Summary {
   Statistics total_ms;       // query ... seal
   std::array<Statistics, kStageNames.size()> stages_ms;
   Statistics control_ms;                // query + plan + submit + commit + seal of each iteration
-  Attribution held_back;  // who held back the read of median duration
+  Attribution held_back;                // who held back the read of median duration
   std::optional<Statistics> put_gib_s;  // of objects, from BeginPut to the commit
   std::uint64_t query_response_bytes = 0;
   std::uint64_t run_table_bytes = 0;

@@ -27,7 +27,7 @@ class Objects(BenchTest):
                     self.assertEqual(self.assert_read(outcome, report)["committed"], 4)
                     self.assertEqual(report["config"]["objects"]["mode"], mode)
                     self.assertEqual(report["config"]["objects"]["scheduler"], scheduler)
-                    self.assertIsNotNone(report["limit"])
+                    self.assertIsNotNone(report["summary"]["limit"])
 
     def test_reads_at_a_time_may_be_cancelled(self):
         outcome, report = run_report(*OBJECTS, "-n", "8", "--concurrency", "4", "--cancel-after",
