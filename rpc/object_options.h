@@ -11,6 +11,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/units.h"
 #include "engine/plan/object_demand.h"
+#include "engine/plan/schedule.h"
 #include "engine/read/cancel_token.h"
 #include "engine/read/when_full.h"
 
@@ -69,7 +70,7 @@ struct ReadObjectOptions {
   bool retry_on_survivors = false;       // see ReadRequest::retry_on_survivors
   WhenFull when_full = WhenFull::kWait;  // as FetchOptions::when_full
   /// Which rail takes which slice: least_loaded, round_robin or locality, see make_schedule().
-  std::string scheduler = "least_loaded";
+  std::string scheduler{kLeastLoaded};
   /// The caller's own memory, to get a copy of what was asked for when it is committed, one range
   /// after the other. Unless the read succeeds no byte of it is written, ever (contract 7). Large
   /// enough, else kInvalidArgument before anything is sent; valid and left alone until the read has

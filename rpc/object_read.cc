@@ -38,7 +38,7 @@ Task<Result<ObjectView>> ObjectRead::run() {
   want_ = std::move(*want);
   auto scheduler = make_schedule(options_.scheduler);
   if (!scheduler) co_return std::move(scheduler).error();
-  scheduler_ = std::move(*scheduler);
+  if ((*scheduler)->name() != kLeastLoaded) scheduler_ = std::move(*scheduler);
   auto entered = co_await enter();
   // Nothing was asked for yet, so there is nothing to give back.
   if (!entered) co_return std::move(entered).error();

@@ -66,7 +66,7 @@ class ObjectRead {
   bool pushed_ = false;
   TimePoint usable_until_{};  // the lease's end less the margin
   std::function<void(TimePoint)> extended_;
-  std::shared_ptr<const SchedulePolicy> scheduler_;  // once run() has checked
+  std::shared_ptr<const SchedulePolicy> scheduler_;  // null: least_loaded
   std::optional<LeaseKeeper> keeper_;
   std::shared_ptr<const ObjectPlan> plan_;
   std::vector<SlabChunk> chunks_;

@@ -33,7 +33,7 @@ std::optional<std::size_t> emptiest(std::uint64_t bytes, std::span<const RailLoa
 
 class LeastLoaded final : public SchedulePolicy {
  public:
-  std::string_view name() const noexcept override { return "least_loaded"; }
+  std::string_view name() const noexcept override { return kLeastLoaded; }
   std::optional<std::size_t> choose(const SliceFacts& slice,
                                     std::span<const RailLoad> rails) const noexcept override {
     return emptiest(slice.bytes, rails, [](const RailLoad&) { return true; });
@@ -98,7 +98,7 @@ bool has_room(const RailLoad& rail, std::uint64_t bytes) noexcept {
 
 Result<std::shared_ptr<const SchedulePolicy>> make_schedule(std::string_view name) {
   using Made = std::shared_ptr<const SchedulePolicy>;
-  if (name == "least_loaded") return Made(std::make_shared<LeastLoaded>());
+  if (name == kLeastLoaded) return Made(std::make_shared<LeastLoaded>());
   if (name == "round_robin") return Made(std::make_shared<RoundRobin>());
   if (name == "locality") return Made(std::make_shared<Locality>());
   return Error(

@@ -43,6 +43,9 @@ class SchedulePolicy {
                         std::span<const RailLoad> rails) const noexcept = 0;
 };
 
+/// What rails do that take the next slice whenever they have room: it needs nobody who deals.
+inline constexpr std::string_view kLeastLoaded = "least_loaded";
+
 /// `least_loaded`: any ready rail with room, the emptiest first. `round_robin`: ready rails in
 /// turn, whatever their load; for comparison. `locality`: as least_loaded among the rails near the
 /// chunk's NUMA node, and others only while all near ones are full. Fails with kUnknownName,
