@@ -16,6 +16,18 @@
 namespace corail {
 namespace {
 
+/// Empties a hook when it goes.
+class Forgetting {
+ public:
+  explicit Forgetting(std::function<void(TimePoint)>& hook) : hook_(hook) {}
+  ~Forgetting() { hook_ = nullptr; }
+  Forgetting(const Forgetting&) = delete;
+  Forgetting& operator=(const Forgetting&) = delete;
+
+ private:
+  std::function<void(TimePoint)>& hook_;
+};
+
 Task<void> copy_view(const ObjectView* view, std::span<std::byte> to) {
   view->copy(to);
   co_return;
@@ -216,8 +228,9 @@ Task<Result<void>> ObjectRead::read() {
   extended_ = [this, &session](TimePoint usable_until) {
     session.extend(std::min(callers_deadline_, usable_until));
   };
+  // Also where the session throws: it goes with this frame, before the lease is no longer renewed.
+  const Forgetting forgetting(extended_);
   auto result = co_await session.run(report_);
-  extended_ = nullptr;
   given_back_ = true;
   if (!result && result.error().code() == Errc::kDeadline && usable_until_ < callers_deadline_) {
     co_return Error(Errc::kLeaseExpired, result.error().stage(),

@@ -126,18 +126,23 @@ Result<Duration> ObjectService::renew(ReadId read, Duration ttl) {
 }
 
 Task<Result<void>> ObjectService::end_read(Method method, ReadId read, InboundCall& call) {
-  Result<void> confirmed = ok_result();
   if (method == Method::kConfirmLease) {
     co_return objects_.gate.confirm(session_, read);
   }
-  if (method == Method::kConfirmAndRelease) confirmed = objects_.gate.confirm(session_, read);
+  if (method == Method::kConfirmAndRelease) {
+    // The reader was quiescent by its own fences before it asked, so only who gives up waits: what
+    // is under way over a rail that it has lost would keep a read that is complete.
+    auto confirmed = objects_.gate.confirm(session_, read);
+    pushes_.forget(read);
+    objects_.gate.release(session_, read);
+    co_return confirmed;
+  }
   objects_.gate.quiesce(session_, read);
   auto quiet = co_await pushes_.quiesce(read, call);
   if (method != Method::kQuiesceRead) {
     pushes_.forget(read);
     objects_.gate.release(session_, read);
   }
-  if (!confirmed) co_return confirmed;
   co_return quiet;
 }
 

@@ -72,14 +72,17 @@ Task<Result<void>> PortHost::open() {
 Task<Result<void>> PortHost::open_doors() {
   if (open_) co_return ok_result();
   if (closed_) co_return Error(Errc::kClosed, Stage::kConnect, "the node is closing");
+  // Others see the doors only when all are open: what they see stays until the node closes.
+  std::vector<std::unique_ptr<RailDoor>> made;
   for (const auto& port : ports_) {
-    doors_.push_back(port->make_door());
-    auto opened = co_await run_on(port->executor().asio_executor(), open_door(doors_.back().get()));
+    made.push_back(port->make_door());
+    auto opened = co_await run_on(port->executor().asio_executor(), open_door(made.back().get()));
     if (opened) continue;
     // What could not be bound may be free the next time.
-    co_await close_doors();
+    co_await close_doors(std::move(made));
     co_return std::move(opened).error().on_rail(port->name());
   }
+  doors_ = std::move(made);
   open_ = true;
   co_return ok_result();
 }
@@ -138,15 +141,16 @@ Task<void> PortHost::close() {
   const auto turn = co_await opening_turn_.acquire(1);
   CORAIL_CHECK(turn, "nobody opens doors any more when they are closed");
   closed_ = true;
-  co_await close_doors();
+  auto doors = std::move(doors_);
+  doors_.clear();
+  co_await close_doors(std::move(doors));
   opening_turn_.release(1);
 }
 
-Task<void> PortHost::close_doors() {
-  for (std::size_t i = 0; i < doors_.size(); ++i) {
-    co_await run_on(ports_[i]->executor().asio_executor(), close_door(std::move(doors_[i])));
+Task<void> PortHost::close_doors(std::vector<std::unique_ptr<RailDoor>> doors) {
+  for (std::size_t i = 0; i < doors.size(); ++i) {
+    co_await run_on(ports_[i]->executor().asio_executor(), close_door(std::move(doors[i])));
   }
-  doors_.clear();
 }
 
 }  // namespace corail

@@ -42,7 +42,7 @@ class PortHost final : public RailHost {
  private:
   Result<void> check_door(std::uint32_t door) const;
   Task<Result<void>> open_doors();
-  Task<void> close_doors();
+  Task<void> close_doors(std::vector<std::unique_ptr<RailDoor>> doors);
 
   const asio::any_io_executor home_;
   const std::span<const std::unique_ptr<Port>> ports_;

@@ -28,6 +28,15 @@ Error told(const Error& error) {
   return Error(Errc::kStoreFailed, Stage::kServe, error.detail());
 }
 
+/// What a door says no with, as the reader may be told. A channel that ended leaves open what is
+/// still on its way, which is no clear no; errors of the transport do not travel, so it is told as
+/// an answer that did not come in time, which the reader takes for "nobody knows" and fences (I1).
+Error as_answer(const Error& error) {
+  if (error.error_class() != ErrorClass::kTransport) return Error(error).at(Stage::kServe);
+  return Error(Errc::kDeadline, Stage::kServe,
+               "what was sent may still be on its way: " + error.detail());
+}
+
 }  // namespace
 
 /// A read that orders may be for. Doors ask on their own threads whether it was stopped.
@@ -177,7 +186,7 @@ Task<Result<PushReceipt>> PushService::push(Order* order) {
   PinnedBytes bytes = std::exchange(order->bytes, {});
   auto pushed = co_await rails_.push(session_, order->request.door, order->request.order,
                                      std::move(bytes), std::move(cancelled));
-  if (!pushed) co_return std::move(pushed).error().at(Stage::kServe);
+  if (!pushed) co_return as_answer(pushed.error());
   receipt.disk = order->disk;
   receipt.send = clock_.now() - begin;
   co_return receipt;

@@ -157,10 +157,15 @@ Task<Result<void>> PutService::stage(const PutStripeRequest& request, std::share
                                      CancelToken cancel) {
   const std::uint64_t length = stripe_length(put->size, put->stripe_size, request.stripe);
   const TimePoint deadline = time_after(home_.clock.now(), home_.pull_time);
-  auto share = co_await home_.budget->admit(length, WhenFull::kWait, deadline, cancel);
-  if (!share) co_return std::move(share).error();
+  // The session's turn comes first: what waits for it holds nothing of the node's budget, so that
+  // one writer leaves room to the others.
   auto turn = co_await pulls_.acquire(1);
   if (!turn) co_return std::move(turn).error();
+  auto share = co_await home_.budget->admit(length, WhenFull::kWait, deadline, cancel);
+  if (!share) {
+    pulls_.release(1);
+    co_return std::move(share).error();
+  }
   auto pulled = co_await without_exceptions(pull(request, length, deadline, cancel));
   pulls_.release(1);
   if (!pulled) co_return std::move(pulled).error();

@@ -54,6 +54,12 @@ class PutSources::State : public std::enable_shared_from_this<State> {
     gone = std::move(found->second);
     offers_.erase(found);
   }
+  /// Offers hold memory, which holds this: nothing of all that would ever go.
+  void withdraw_all() {
+    std::unordered_map<std::uint64_t, PutOffer> gone;
+    const std::lock_guard lock(mutex_);
+    gone.swap(offers_);
+  }
   Result<PinnedBytes> admit(ReadId read, RegionId region, std::uint64_t offset,
                             std::uint64_t length) const;
 
@@ -184,7 +190,7 @@ Result<PinnedBytes> PutSources::State::admit(ReadId read, RegionId region, std::
 PutSources::PutSources(RegionRegistry& registry, MemoryRegistrars registrars,
                        std::uint64_t keep_bytes)
     : state_(std::make_shared<State>(registry, std::move(registrars), keep_bytes)) {}
-PutSources::~PutSources() = default;
+PutSources::~PutSources() { state_->withdraw_all(); }
 
 Result<std::shared_ptr<PutMemory>> PutSources::take(std::uint64_t bytes) {
   return state_->take(bytes);

@@ -59,6 +59,7 @@ PutWriter::PutWriter(PutContext context, std::string key, PutOptions options)
       self_(std::make_shared<PutWriter*>(this)),
       moved_(context_.home),
       idle_(context_.home),
+      settling_turn_(context_.home, 1, kMaxEnders),
       ending_turn_(context_.home, 1, kMaxEnders),
       scope_(context_.home) {}
 
@@ -186,6 +187,7 @@ Task<Result<void>> PutWriter::fill(std::span<const std::byte> bytes) {
       std::memcpy(to, bytes.data(), some);
     } else {
       co_await run_on(context_.hashing, copy_bytes(to, bytes.first(some)));
+      if (failed_) co_return *failed_;
     }
     written_ += some;
     bytes = bytes.subspan(some);
@@ -219,15 +221,24 @@ Task<Result<ObjectDescriptor>> PutWriter::commit() {
 
 Task<void> PutWriter::abort() {
   fail(Error(Errc::kCancelled, Stage::kClose, "the put was aborted"));
+  co_await settle();
   co_await end(true);
 }
 
 Task<void> PutWriter::close(Error why) {
   fail(std::move(why));
+  co_await settle();
+  co_await end(true);
+}
+
+/// A call that still runs may be writing into memory that ends with the put.
+Task<void> PutWriter::settle() {
+  const auto turn = co_await settling_turn_.acquire(1);
+  CORAIL_CHECK(turn, "the turn to wait for a call is never refused");
   while (working_) {
     co_await idle_.wait();
   }
-  co_await end(true);
+  settling_turn_.release(1);
 }
 
 Task<void> PutWriter::end(bool tell) {

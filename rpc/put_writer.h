@@ -70,6 +70,7 @@ class PutWriter {
                                     std::uint64_t length);
   Task<Result<ObjectDescriptor>> ask_to_commit();
   Task<void> tell_home();
+  Task<void> settle();
   Task<void> end(bool tell);
 
   const PutContext context_;
@@ -92,6 +93,7 @@ class PutWriter {
   Event moved_;                  // a slot came back, a stripe arrived, or all has failed
   bool working_ = false;         // one of the user's calls runs
   Event idle_;                   // none does
+  Credits settling_turn_;        // one waits for that, others for their turn
   Credits ending_turn_;          // one ends it, others wait for that
   bool ended_ = false;
   TaskScope scope_;  // stripes on their way

@@ -1,7 +1,9 @@
 // Orders to push, on behalf of the rails.
 #include <set>
+#include <string>
 #include <utility>
 
+#include "engine/exec/when_all.h"
 #include "rpc/decode_sink.h"
 #include "rpc/object_codec.h"
 #include "rpc/session_client.h"
@@ -24,6 +26,21 @@ class Listed {
   CallCancel& call_;
 };
 
+/// The owner has not said that it writes nothing more for an order: an error of the transport, for
+/// which the rail fences (PushCourier).
+Error unknown(const Error& why, const std::string& peer) {
+  return Error(Errc::kConnectionLost, Stage::kWait,
+               "the owner did not say what it still writes: " + why.detail())
+      .on_peer(peer);
+}
+
+/// Whether the error is not the owner's word about the order. A deadline is what an owner says that
+/// does not know itself; one that is stuck may write for ever, and is not believed to have stopped;
+/// what cannot be decoded says nothing.
+bool leaves_open(Errc code) {
+  return code == Errc::kDeadline || code == Errc::kStuck || code == Errc::kProtocol;
+}
+
 }  // namespace
 
 void SessionClient::order_stripes(ReadStripesRequest request, PushCourier::Answered answered) {
@@ -34,7 +51,11 @@ Task<void> SessionClient::carry_order(ReadStripesRequest request, PushCourier::A
   Result<PushReceipt> receipt;
   auto turn = co_await orders_.acquire(1);
   if (turn.ok()) {
-    receipt = co_await read_stripes(request);
+    receipt = co_await without_exceptions(read_stripes(request));
+    // Whatever threw, the order may have gone out.
+    if (!receipt && receipt.error().code() == Errc::kOutOfMemory) {
+      receipt = unknown(receipt.error(), peer_name());
+    }
     orders_.release(1);
   } else {
     // Of this one the owner never hears, whatever ended the session.
@@ -59,8 +80,13 @@ Task<Result<PushReceipt>> SessionClient::read_stripes(ReadStripesRequest request
   // more, or the connection ends, nobody knows what it does. Keep-alive bounds the latter.
   const CallOptions options{TimePoint::max(), &cancel};
   auto called = co_await connection_.call(Method::kReadStripes, std::move(frame), sink, options);
-  if (!called.ok()) co_return std::move(called).error();
-  co_return sink.take();
+  if (called.ok()) co_return sink.take();
+  const Error& why = called.error();
+  // What ends the connection ends its calls with the reason, whichever that is.
+  if (!connection_.usable() || cancel.fired() || leaves_open(why.code())) {
+    co_return unknown(why, peer_name());
+  }
+  co_return why;
 }
 #pragma GCC diagnostic pop
 

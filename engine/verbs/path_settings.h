@@ -15,9 +15,10 @@ struct PathTuning {
   /// A packet that is not acknowledged in 4.096 us x 2^timeout is sent again: 1.07 s. A loaded
   /// device, or an emulated one, takes longer than the 67 ms that drivers suggest.
   std::uint8_t timeout = 18;
-  std::uint8_t retries = 7;      // of such packets, 0 to 7
-  std::uint8_t rnr_retries = 7;  // while the peer is not ready; 7: for ever
-  std::uint8_t rnr_timer = 12;   // 0.64 ms between those
+  std::uint8_t retries = 7;  // of such packets, 0 to 7
+  /// While the peer has no RECV posted; 7: for ever, so that a peer may hold up what writes to it.
+  std::uint8_t rnr_retries = 6;
+  std::uint8_t rnr_timer = 12;  // 0.64 ms between those
 
   bool operator==(const PathTuning&) const = default;
 };

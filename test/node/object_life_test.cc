@@ -53,8 +53,10 @@ BOOST_DATA_TEST_CASE(a_generation_that_is_not_the_present_one_is_not_opened, kKi
 BOOST_DATA_TEST_CASE(a_strict_read_fails_when_its_object_is_replaced_meanwhile, kKinds) {
   ReadyObject pair(sample, kObjectBytes, slow_objects());
   const ResourceCensus census = pair.nodes.census();
+  const auto staged = pair.nodes.stage("a", 2, kObjectBytes);
+  BOOST_REQUIRE(staged.ok());
   auto running = pair.start(pair.options());
-  BOOST_REQUIRE(pair.nodes.put("a", 2, kObjectBytes).ok());
+  BOOST_REQUIRE(pair.nodes.commit(*staged).ok());
   const auto view = running.get();
   BOOST_TEST((!view.ok() && view.error().code() == Errc::kGenerationChanged), describe(view));
   BOOST_TEST(census.lasting_difference() == "");

@@ -119,11 +119,31 @@ Result<ObjectGeneration> ObjectNodes::put(std::string key, std::uint64_t seed, s
   request.key = std::move(key);
   request.size = size;
   request.stripe_size = stripe_size;
-  return run_on_node(*owner_, put_on_home(std::move(request), object_bytes(seed, size)));
+  const auto staged =
+      run_on_node(*owner_, stage_on_home(std::move(request), object_bytes(seed, size)));
+  return staged.ok() ? commit(*staged) : staged;
 }
 
-Task<Result<ObjectGeneration>> ObjectNodes::put_on_home(PutRequest request,
-                                                        std::vector<std::byte> bytes) {
+Result<ObjectGeneration> ObjectNodes::stage(std::string key, std::uint64_t seed,
+                                            std::uint64_t size) {
+  PutRequest request;
+  request.key = std::move(key);
+  request.size = size;
+  request.stripe_size = kMiB;
+  return run_on_node(*owner_, stage_on_home(std::move(request), object_bytes(seed, size)));
+}
+
+Result<ObjectGeneration> ObjectNodes::commit(ObjectGeneration put) {
+  const auto ask = [](Node* owner, ObjectGeneration staged) -> Task<Result<ObjectGeneration>> {
+    const auto committed = co_await owner->objects().commit_put(staged);
+    if (!committed.ok()) co_return committed.error();
+    co_return (*committed)->object.generation;
+  };
+  return run_on_node(*owner_, ask(owner_.get(), put));
+}
+
+Task<Result<ObjectGeneration>> ObjectNodes::stage_on_home(PutRequest request,
+                                                          std::vector<std::byte> bytes) {
   const std::uint64_t stripe_size = request.stripe_size;
   ObjectStore& store = owner_->objects();
   const auto put = co_await store.begin_put(std::move(request));
@@ -135,9 +155,7 @@ Task<Result<ObjectGeneration>> ObjectNodes::put_on_home(PutRequest request,
     if (!written.ok()) co_return std::move(written).error();
     left = left.subspan(part.size());
   }
-  const auto committed = co_await store.commit_put(*put);
-  if (!committed.ok()) co_return committed.error();
-  co_return (*committed)->object.generation;
+  co_return *put;
 }
 
 ObjectStoreStats ObjectNodes::stats() {

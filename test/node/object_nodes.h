@@ -48,6 +48,9 @@ class ObjectNodes {
   /// Puts into the owner's own store.
   Result<ObjectGeneration> put(std::string key, std::uint64_t seed, std::uint64_t size,
                                std::uint64_t stripe_size = kMiB);
+  /// The same in two steps, for a commit that has to come at once.
+  Result<ObjectGeneration> stage(std::string key, std::uint64_t seed, std::uint64_t size);
+  Result<ObjectGeneration> commit(ObjectGeneration put);
   ObjectStoreStats stats();
 
   Result<std::shared_ptr<Peer>> connect();
@@ -65,7 +68,7 @@ class ObjectNodes {
   ResourceCensus census();
 
  private:
-  Task<Result<ObjectGeneration>> put_on_home(PutRequest request, std::vector<std::byte> bytes);
+  Task<Result<ObjectGeneration>> stage_on_home(PutRequest request, std::vector<std::byte> bytes);
 
   TemporaryDirectory directories_[2];
   SteadyClock clock_;

@@ -57,6 +57,48 @@ BOOST_AUTO_TEST_CASE(a_door_that_says_no_is_heard) {
   BOOST_TEST(((*answer)->error().code() == Errc::kRefused));
 }
 
+BOOST_AUTO_TEST_CASE(only_a_clear_no_is_told_as_one) {
+  // Of these nobody knows what is still on its way: the reader's rail has to fence (I1).
+  for (const Errc code : {Errc::kConnectionLost, Errc::kRailFailed, Errc::kFlushed, Errc::kDeadline,
+                          Errc::kStuck, Errc::kProtocol}) {
+    OwnerWorld owner;
+    BOOST_REQUIRE(owner.open(1).ok());
+    const auto answer = owner.order(1, 0, 8);
+    owner.doors.end_all(Error(code, "the channel ended"));
+    owner.world.settle();
+    BOOST_REQUIRE((answer->has_value() && !(*answer)->ok()));
+    BOOST_TEST(((*answer)->error().code() == Errc::kConnectionLost),
+               to_string((*answer)->error().code()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(orders_that_end_with_their_session_leave_open_what_is_written) {
+  OwnerWorld owner;
+  BOOST_REQUIRE(owner.open(1).ok());
+  const auto answer = owner.order(1, 0, 8);
+  owner.world.run(close(owner.client.get()));
+  BOOST_REQUIRE((answer->has_value() && !(*answer)->ok()));
+  BOOST_TEST(((*answer)->error().code() == Errc::kConnectionLost));
+  owner.client.reset();
+  owner.world.run_for(seconds(1));
+}
+
+BOOST_AUTO_TEST_CASE(a_read_that_is_confirmed_does_not_wait_for_a_rail_that_it_has_lost) {
+  OwnerWorld owner;
+  BOOST_REQUIRE(owner.open(1).ok());
+  const auto answer = owner.order(1, 0, 8);
+  auto confirmed = owner.world.start(
+      owner.client->confirm_and_release(ReadId(1), owner.world.now() + seconds(5), CancelToken()));
+  owner.world.settle();
+  BOOST_REQUIRE(confirmed->has_value());
+  BOOST_TEST((*confirmed)->ok());
+  BOOST_TEST(owner.doors.pushes.front()->cancelled());
+  BOOST_TEST(owner.store->stats().leases == 0U);
+  owner.doors.end_all(Error(Errc::kCancelled, "it was given up"));
+  owner.world.settle();
+  BOOST_TEST(answer->has_value());
+}
+
 BOOST_AUTO_TEST_CASE(a_release_is_answered_when_nothing_is_on_its_way_any_more) {
   OwnerWorld owner;
   BOOST_REQUIRE(owner.open(1).ok());

@@ -212,6 +212,35 @@ BOOST_AUTO_TEST_CASE(receives_never_run_out) {
   close_rail(*rig.rig, std::move(rail));
 }
 
+BOOST_AUTO_TEST_CASE(an_order_that_a_disk_keeps_is_not_too_old_when_its_bytes_come) {
+  PushRig rig;
+  OutcomeSink sink(rig.rig->context.get_executor());
+  auto rail = rig.granted(sink);
+  constexpr std::size_t kSlices = 256;
+  rail->post(kRead, rig.slices(0, kSlices * 64, 64), sink);
+  rig.settle();
+  const auto serve = [&](std::size_t from) {
+    std::size_t done = from;
+    while (done < rig.courier->orders.size()) {
+      for (const std::size_t ordered = rig.courier->orders.size(); done < ordered; ++done) {
+        BOOST_TEST((rig.push_now(rig.courier->orders[done]) == Errc::kUnset));
+        rig.courier->confirm(done);
+      }
+      rig.settle();
+    }
+    return done;
+  };
+  // All but the first, whose channel may not run too far ahead of it.
+  const std::size_t overtook = serve(1);
+  BOOST_TEST((rig.push_now(rig.courier->orders.front()) == Errc::kUnset));
+  rig.courier->confirm(0);
+  rig.settle();
+  BOOST_TEST(serve(overtook) == kSlices);
+  rig.rig->run(sink.outcomes(kSlices));
+  BOOST_TEST(sink.count(Errc::kUnset) == kSlices);
+  close_rail(*rig.rig, std::move(rail));
+}
+
 BOOST_AUTO_TEST_CASE(an_answer_to_a_rail_that_is_gone_is_nobodys) {
   PushRig rig;
   OutcomeSink sink(rig.rig->context.get_executor());

@@ -55,10 +55,9 @@ class ServedPush {
   ~ServedPush() {
     std::erase(pair_->pushes, this);
     std::erase(pair_->turns, this);
-    if (writes_) {
-      --pair_->writing;
-      if (!pair_->turns.empty()) pair_->turns.front()->notify();
-    }
+    if (writes_) --pair_->writing;
+    // Also where this only waited: it may have been told that there is room, and have left instead.
+    if (!pair_->turns.empty()) pair_->turns.front()->notify();
     if (pair_->pushes.empty()) pair_->pushes_ended.notify();
   }
   ServedPush(const ServedPush&) = delete;

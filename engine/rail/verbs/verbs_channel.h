@@ -12,6 +12,7 @@
 #include "engine/exec/event.h"
 #include "engine/exec/op_table.h"
 #include "engine/rail/slice.h"
+#include "engine/rail/verbs/order_numbers.h"
 #include "engine/verbs/queue_pair.h"
 #include "engine/verbs/send_queue_account.h"
 
@@ -46,8 +47,13 @@ struct VerbsChannel {
   /// The device has told of everything that was posted. Of a queue pair in ERR the RECVs are among
   /// that: their flush is what tells that the peer's WRITEs have stopped.
   bool drained() const noexcept { return account.outstanding() == 0 && receives.empty(); }
-  /// One RECV is never used up: a fence waits for its flush.
-  bool takes_orders() const noexcept { return ready() && ordered.size() + 1 < receives.size(); }
+  /// One RECV is never used up: a fence waits for its flush. Nor may orders run so far ahead of one
+  /// that a slow disk keeps that its number is too old when its bytes are there.
+  bool takes_orders() const noexcept {
+    const bool in_window =
+        ordered.empty() || last_order + 1 - ordered.front().number < OrderNumbers::kWindow;
+    return ready() && in_window && ordered.size() + 1 < receives.size();
+  }
 
   const std::uint32_t index;
   std::unique_ptr<QueuePair> pair;  // none while it is being built
@@ -55,7 +61,7 @@ struct VerbsChannel {
   std::uint64_t peer_number = 0;  // names the queue pair at the other end
   SendQueueAccount account;
   std::vector<OpKey> receives;        // that are posted
-  std::vector<OrderedSlice> ordered;  // fewer than those
+  std::vector<OrderedSlice> ordered;  // fewer than those, oldest first
   std::uint64_t last_order = 0;       // grows over all queue pairs of the channel
   std::uint64_t bytes = 0;            // posted
   ChannelFault fault = ChannelFault::kNone;
