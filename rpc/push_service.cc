@@ -3,29 +3,20 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <atomic>
 #include <functional>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "engine/base/check.h"
-#include "engine/base/units.h"
 #include "engine/exec/when_all.h"
 #include "rpc/object_codec.h"
+#include "rpc/push_order.h"
 
 namespace corail {
 namespace {
 
-Error given_up() {
-  return Error(Errc::kCancelled, Stage::kServe, "the read was given up, or has ended");
-}
-
-/// What the reader is told: what checksums say of its own bytes is for it to find out, and those of
-/// a disk here are this node's trouble.
-Error told(const Error& error) {
-  if (error.code() != Errc::kChecksumMismatch) return Error(error).at(Stage::kServe);
-  return Error(Errc::kStoreFailed, Stage::kServe, error.detail());
+Error on_its_way(const std::string& why) {
+  return Error(Errc::kDeadline, Stage::kServe, "what was sent may still be on its way: " + why);
 }
 
 /// What a door says no with, as the reader may be told. A channel that ended leaves open what is
@@ -33,38 +24,20 @@ Error told(const Error& error) {
 /// an answer that did not come in time, which the reader takes for "nobody knows" and fences (I1).
 Error as_answer(const Error& error) {
   if (error.error_class() != ErrorClass::kTransport) return Error(error).at(Stage::kServe);
-  return Error(Errc::kDeadline, Stage::kServe,
-               "what was sent may still be on its way: " + error.detail());
+  return on_its_way(error.detail());
 }
 
 }  // namespace
 
-/// A read that orders may be for. Doors ask on their own threads whether it was stopped.
-struct PushService::Read {
-  explicit Read(const asio::any_io_executor& executor) : idle(executor) {}
+class PushService::Serving {
+ public:
+  explicit Serving(PushService& service) : service_(service) { ++service_.serving_; }
+  ~Serving() { --service_.serving_; }
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
 
-  std::shared_ptr<const StripingInfo> info;
-  bool in_memory = false;
-  std::atomic<bool> stopped{false};
-  std::uint32_t orders = 0;
-  bool waited_for = false;
-  Event idle;
-};
-
-struct PushService::Order {
-  explicit Order(const asio::any_io_executor& executor) : ended(executor) {}
-  bool is_stopped() const noexcept { return read->stopped || abandoned; }
-
-  ReadStripesRequest request;
-  std::shared_ptr<Read> read;
-  LeaseId lease;
-  PinnedBytes bytes;
-  SlabChunk buffer;  // that the bytes are in, if they were staged
-  bool holds_share = false;
-  Duration disk{};
-  std::atomic<bool> abandoned{false};
-  std::optional<Result<PushReceipt>> outcome;
-  Event ended;  // the handler waits
+ private:
+  PushService& service_;
 };
 
 PushService::PushService(const asio::any_io_executor& executor, Clock& clock,
@@ -75,7 +48,7 @@ PushService::PushService(const asio::any_io_executor& executor, Clock& clock,
       rails_(rails),
       session_(session),
       staged_(executor, objects.staging == nullptr ? 0 : objects.staging->buffers_of_session(),
-              kMaxOrdersOfSession),
+              kMaxOrdersKept),
       scope_(executor) {}
 
 PushService::~PushService() {
@@ -102,10 +75,10 @@ Result<std::shared_ptr<PushService::Order>> PushService::take(const ReadStripesR
   const auto refuse = [](Errc code, std::string why) {
     return Error(code, Stage::kServe, std::move(why));
   };
-  if (orders_.size() >= kMaxOrdersOfSession) {
-    return refuse(
-        Errc::kBusy,
-        fmt::format("{} orders of this session are under way, which is the most", orders_.size()));
+  if (serving_ >= kMaxOrdersOfSession || orders_.size() >= kMaxOrdersKept) {
+    return refuse(Errc::kBusy,
+                  fmt::format("{} orders of this session are under way, of which {} were given up",
+                              orders_.size(), orders_.size() - serving_));
   }
   const PushOrder& wanted = request.order;
   const ReadId read = wanted.context.read;
@@ -137,7 +110,7 @@ Task<Result<FrameBuffer>> PushService::serve(InboundCall& call, ReadStripesReque
   const auto taken = take(request);
   if (!taken) co_return taken.error();
   const std::shared_ptr<Order> order = *taken;
-  ++order->read->orders;
+  const Serving serving(*this);
   orders_.insert(order.get());
   try {
     scope_.spawn(run(order));
@@ -150,11 +123,12 @@ Task<Result<FrameBuffer>> PushService::serve(InboundCall& call, ReadStripesReque
     order->abandoned = true;
     order->ended.notify();
   });
-  while (!order->outcome && !call.cancelled() && !stopping_) {
+  while (!order->outcome && !call.cancelled() && !stopping_ && order->may_write()) {
     co_await order->ended.wait();
   }
   call.on_cancel(nullptr);
-  if (!order->outcome) co_return given_up();
+  if (!order->outcome && order->at_door) co_return on_its_way("the session ends");
+  if (!order->outcome) co_return order_given_up();
   if (!*order->outcome) co_return order->outcome->error();
   co_return encode_read_stripes_answer(**order->outcome);
 }
@@ -172,77 +146,31 @@ void PushService::finish(Order& order) {
   if (order.buffer) objects_.staging->give_back(std::exchange(order.buffer, {}));
   if (order.holds_share) staged_.release(1);
   orders_.erase(&order);
-  if (--order.read->orders == 0) order.read->idle.notify();
+}
+
+void PushService::stop_orders(const Read& read) {
+  for (Order* const order : orders_) {
+    if (order->read.get() == &read) order->ended.notify();
+  }
 }
 
 Task<Result<PushReceipt>> PushService::push(Order* order) {
   auto fetched = co_await fetch(order);
-  if (fetched && order->is_stopped()) fetched = given_up();
+  if (fetched && order->is_stopped()) fetched = order_given_up();
   if (!fetched) co_return std::move(fetched).error();
   const TimePoint begin = clock_.now();
   PushReceipt receipt;
   receipt.bytes = order->bytes.bytes.size();
   std::function<bool()> cancelled = [order] { return order->is_stopped(); };
   PinnedBytes bytes = std::exchange(order->bytes, {});
+  // Nothing was awaited since it was asked whether the order still stands.
+  const AtDoor at_door(*order);
   auto pushed = co_await rails_.push(session_, order->request.door, order->request.order,
                                      std::move(bytes), std::move(cancelled));
   if (!pushed) co_return as_answer(pushed.error());
   receipt.disk = order->disk;
   receipt.send = clock_.now() - begin;
   co_return receipt;
-}
-
-Task<Result<void>> PushService::fetch(Order* order) {
-  if (!order->read->in_memory) {
-    auto staged = co_await stage(order);
-    co_return staged;
-  }
-  const PushOrder& wanted = order->request.order;
-  auto pinned = objects_.store.pin(order->lease, wanted.source_offset, wanted.length);
-  if (!pinned) co_return std::move(pinned).error().at(Stage::kServe);
-  order->bytes = std::move(*pinned);
-  co_return ok_result();
-}
-
-Task<Result<void>> PushService::stage(Order* order) {
-  CORAIL_CHECK(objects_.staging != nullptr, "what is on disks is staged in memory of the node");
-  const PushOrder& wanted = order->request.order;
-  const ObjectDescriptor& object = order->read->info->object;
-  const auto stripe = static_cast<std::uint32_t>(wanted.source_offset / object.stripe_size);
-  std::uint64_t begin = wanted.source_offset % object.stripe_size;
-  std::uint64_t end = begin + wanted.length;
-  const std::uint64_t most = objects_.staging->buffer_bytes();
-  if (wanted.length > most) {
-    co_return Error(Errc::kTooLarge, Stage::kServe,
-                    fmt::format("{} bytes at once are more than the {} that this node stages; ask "
-                                "for less, or raise its staging_buffer_bytes",
-                                wanted.length, most));
-  }
-  // Whole granules, so that a disk that lies is found out here, where it can be named.
-  const std::uint64_t first = begin / kGranuleBytes * kGranuleBytes;
-  const std::uint64_t last = std::min((end + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes,
-                                      object.chunks[stripe].length);
-  const bool verify = last - first <= most;
-  const std::uint64_t skipped = verify ? begin - first : 0;
-  if (verify) {
-    begin = first;
-    end = last;
-  }
-  auto share = co_await staged_.acquire(1);
-  if (!share) co_return std::move(share).error();
-  order->holds_share = true;
-  auto buffer = co_await objects_.staging->take();
-  if (!buffer) co_return std::move(buffer).error();
-  order->buffer = std::move(*buffer);
-  if (order->is_stopped()) co_return given_up();
-  const TimePoint from = clock_.now();
-  const std::span<std::byte> into = order->buffer.bytes().first(end - begin);
-  const ReadCheck check = verify ? ReadCheck::kVerify : ReadCheck::kNone;
-  auto read = co_await objects_.store.read(order->lease, stripe, begin, into, check);
-  order->disk = clock_.now() - from;
-  if (!read) co_return told(read.error());
-  order->bytes = PinnedBytes(into.subspan(skipped, wanted.length), order->buffer.pin());
-  co_return ok_result();
 }
 
 Task<Result<void>> PushService::quiesce(ReadId read, InboundCall& call) {
@@ -255,20 +183,23 @@ Task<Result<void>> PushService::quiesce(ReadId read, InboundCall& call) {
   }
   entry->waited_for = true;
   call.on_cancel([entry] { entry->idle.notify(); });
-  while (entry->orders > 0 && !call.cancelled() && !stopping_) {
+  stop_orders(*entry);
+  while (entry->at_door > 0 && !call.cancelled() && !stopping_) {
     co_await entry->idle.wait();
   }
   call.on_cancel(nullptr);
   entry->waited_for = false;
-  if (entry->orders > 0) co_return given_up();
+  if (entry->at_door > 0) co_return order_given_up();
   co_return ok_result();
 }
 
 void PushService::forget(ReadId read) {
   const auto found = reads_.find(read);
   if (found == reads_.end()) return;
-  found->second->stopped = true;
+  const std::shared_ptr<Read> entry = std::move(found->second);
   reads_.erase(found);
+  entry->stopped = true;
+  stop_orders(*entry);
 }
 
 void PushService::stop() {

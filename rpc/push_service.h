@@ -25,6 +25,8 @@ namespace corail {
 /// Orders of one session that are served at a time (I8). Below what a connection serves of calls,
 /// so that confirmations and releases still come through.
 inline constexpr std::size_t kMaxOrdersOfSession = 192;
+/// Those, and others that were given up and wait for a disk or for memory before they end.
+inline constexpr std::size_t kMaxOrdersKept = 2 * kMaxOrdersOfSession;
 
 /// The owner's side of the pushes of one session: takes orders, gets the bytes into memory, and has
 /// the door that the order names write them. An order that is repeated writes nothing, because no
@@ -64,6 +66,8 @@ class PushService {
  private:
   struct Read;
   struct Order;
+  class AtDoor;
+  class Serving;
 
   Result<std::shared_ptr<Order>> take(const ReadStripesRequest& request);
   Task<void> run(std::shared_ptr<Order> order);
@@ -71,6 +75,9 @@ class PushService {
   Task<Result<void>> fetch(Order* order);
   Task<Result<void>> stage(Order* order);
   void finish(Order& order);
+  /// Those of the read, which was stopped, that no door has are answered now: they may wait long
+  /// for a disk, or for memory that others hold.
+  void stop_orders(const Read& read);
 
   const asio::any_io_executor executor_;
   Clock& clock_;
@@ -79,6 +86,7 @@ class PushService {
   const SessionId session_;
   std::unordered_map<ReadId, std::shared_ptr<Read>> reads_;
   std::set<Order*> orders_;  // each in the frame of its run()
+  std::size_t serving_ = 0;  // those whose callers wait
   Credits staged_;           // buffers that this session may hold
   bool stopping_ = false;
   TaskScope scope_;

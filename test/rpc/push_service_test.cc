@@ -196,6 +196,28 @@ BOOST_AUTO_TEST_CASE(what_is_on_a_disk_is_staged_and_one_session_leaves_room_to_
   BOOST_TEST(owner.staging->free_buffers() == 2U);
 }
 
+BOOST_AUTO_TEST_CASE(a_read_that_is_released_does_not_wait_for_memory_that_others_hold) {
+  OwnerWorld owner(buffers_of(kGranuleBytes));
+  BOOST_REQUIRE(owner.open(1).ok());
+  BOOST_REQUIRE(owner.open(2).ok());
+  // The session's share, at a door that does not get rid of it.
+  const auto slow = owner.order(1, 0, 70);
+  const auto waiting = owner.order(2, kOwnedStripe, 70);
+  BOOST_REQUIRE(owner.doors.pushes.size() == 1U);
+  const auto released =
+      owner.world.run(owner.client->release(ReadId(2), owner.world.now() + seconds(5)));
+  BOOST_TEST(released.ok());
+  owner.world.settle();
+  BOOST_REQUIRE((waiting->has_value() && !(*waiting)->ok()));
+  BOOST_TEST(((*waiting)->error().code() == Errc::kCancelled));
+  BOOST_TEST(!slow->has_value());
+  owner.doors.end_all(ok_result());
+  owner.world.settle();
+  BOOST_TEST((slow->has_value() && (*slow)->ok()));
+  BOOST_TEST(owner.doors.pushes.size() == 1U);
+  BOOST_TEST(owner.staging->free_buffers() == 2U);
+}
+
 BOOST_AUTO_TEST_CASE(an_order_that_no_buffer_holds_is_refused) {
   OwnerWorld owner(buffers_of(4096));
   // What such an owner would say, no reader takes.
