@@ -195,8 +195,9 @@ Task<Result<void>> Node::Impl::listen() {
   auto listener = listen_tcp(home_->asio_executor(), options_.listen);
   if (!listener) co_return std::move(listener).error().at(Stage::kSetup);
   listen_address_ = (*listener)->local_address();
-  NodeObjects::Parts parts{home_->asio_executor(), clock_, random_, registry_,
-                           registrars_of(ports_)};
+  NodeObjects::Parts parts{
+      home_->asio_executor(), clock_, random_, registry_, registrars_of(ports_),
+      options_.lease_ttl};
   auto objects =
       co_await NodeObjects::start(std::move(parts), options_.objects, identity_, listen_address_);
   if (!objects) co_return std::move(objects).error();

@@ -74,6 +74,8 @@ Task<Result<void>> NodeObjects::open(const NodeIdentity& identity, std::string a
   ObjectStoreOptions options;
   options.self.id = identity.node;
   options.self.addresses.push_back(std::move(address));
+  // A put must not expire while its stripe is being pulled.
+  options.put_ttl += parts_.pull_time;
   options.workers = workers_.get_executor();
   store_ = std::make_unique<ObjectStore>(std::move(options), std::move(*medium), parts_.clock,
                                          parts_.home, identity.boot);

@@ -37,6 +37,7 @@ class NodeObjects {
     Random& random;
     RegionRegistry& regions;
     MemoryRegistrars registrars;
+    Duration pull_time{};  // that a stripe of a put may take to come
   };
 
   /// Null where the options name no place for objects. Finds what directories have. `address` is
