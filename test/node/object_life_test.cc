@@ -68,8 +68,10 @@ BOOST_DATA_TEST_CASE(a_snapshot_is_committed_although_its_object_was_replaced, k
   ReadObjectOptions options = pair.options();
   options.consistency = ObjectConsistency::kSnapshot;
   {
+    const auto staged = pair.nodes.stage("a", 2, kObjectBytes);
+    BOOST_REQUIRE(staged.ok());
     auto running = pair.start(options);
-    BOOST_REQUIRE(pair.nodes.put("a", 2, kObjectBytes).ok());
+    BOOST_REQUIRE(pair.nodes.commit(*staged).ok());
     const auto view = running.get();
     BOOST_REQUIRE_MESSAGE(view.ok(), describe(view));
     BOOST_TEST(wrong_bytes(*view, 1, {{0, kObjectBytes}}) == 0U);
