@@ -31,6 +31,8 @@
 
 namespace corail {
 
+class ObjectClient;
+
 class PutWriter;
 
 /// What every peer of a node shares. The node outlives its peers' close().
@@ -117,12 +119,15 @@ class ConnectedPeer final : public Peer, public std::enable_shared_from_this<Con
                                                             std::shared_ptr<const BlockKeys> keys,
                                                             FetchOptions options);
   // connected_peer_objects.cc
-  Task<Result<ObjectDescriptor>> lookup_on_home(std::string key);
+  template <typename T, typename Request>
+  using ObjectCall = Task<Result<T>> (ObjectClient::*)(Request, CallOptions);
+  /// One call about objects that moves none of their bytes.
+  template <typename T, typename Request>
+  Task<Result<T>> ask_object(ObjectCall<T, Request> call, Request request);
+  template <typename T, typename Request>
+  Task<Result<T>> ask_object_on_home(ObjectCall<T, Request> call, Request request);
   Task<Result<ObjectView>> read_object_on_home(std::shared_ptr<const ObjectDescriptor> object,
                                                ReadObjectOptions options);
-  Task<Result<std::vector<ObjectSummary>>> list_on_home(ListObjectsRequest page);
-  Task<Result<ObjectGeneration>> delete_on_home(DeleteObjectRequest request);
-  TimePoint call_deadline() const;
   // connected_peer_puts.cc
   Task<Result<std::shared_ptr<PutWriter>>> begin_put(std::string key, PutOptions options,
                                                      CancelToken while_it_begins);

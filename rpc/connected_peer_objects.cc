@@ -14,44 +14,34 @@
 
 namespace corail {
 
-TimePoint ConnectedPeer::call_deadline() const {
-  return time_after(context_.clock.now(), context_.options.call_deadline);
+template <typename T, typename Request>
+Task<Result<T>> ConnectedPeer::ask_object(ObjectCall<T, Request> call, Request request) {
+  auto answer = co_await run_on(context_.home,
+                                without_exceptions(ask_object_on_home(call, std::move(request))));
+  if (!answer) co_return std::move(answer).error().on_peer(name_);
+  co_return answer;
+}
+
+template <typename T, typename Request>
+Task<Result<T>> ConnectedPeer::ask_object_on_home(ObjectCall<T, Request> call, Request request) {
+  if (ended_) co_return *ended_;
+  RunningFetch running(*this, CancelToken());
+  CallCancel cancel;
+  const CancelBridge bridge(context_.home, running.token(), cancel);
+  const TimePoint deadline = time_after(context_.clock.now(), context_.options.call_deadline);
+  const CallOptions options{deadline, &cancel};
+  ObjectClient client(*session_);
+  auto answer = co_await (client.*call)(std::move(request), options);
+  if (!answer) co_return running.outcome(std::move(answer).error());
+  co_return answer;
 }
 
 Task<Result<ObjectDescriptor>> ConnectedPeer::lookup_object(std::string key) {
-  auto found = co_await run_on(context_.home, without_exceptions(lookup_on_home(std::move(key))));
-  if (!found) co_return std::move(found).error().on_peer(name_);
-  co_return found;
-}
-
-Task<Result<ObjectDescriptor>> ConnectedPeer::lookup_on_home(std::string key) {
-  if (ended_) co_return *ended_;
-  RunningFetch running(*this, CancelToken());
-  CallCancel cancel;
-  const CancelBridge bridge(context_.home, running.token(), cancel);
-  const CallOptions options{call_deadline(), &cancel};
-  ObjectClient client(*session_);
-  auto found = co_await client.lookup(std::move(key), options);
-  if (!found) co_return running.outcome(std::move(found).error());
-  co_return found;
+  return ask_object(&ObjectClient::lookup, std::move(key));
 }
 
 Task<Result<std::vector<ObjectSummary>>> ConnectedPeer::list_objects(ListObjectsRequest page) {
-  auto listed = co_await run_on(context_.home, without_exceptions(list_on_home(std::move(page))));
-  if (!listed) co_return std::move(listed).error().on_peer(name_);
-  co_return listed;
-}
-
-Task<Result<std::vector<ObjectSummary>>> ConnectedPeer::list_on_home(ListObjectsRequest page) {
-  if (ended_) co_return *ended_;
-  RunningFetch running(*this, CancelToken());
-  CallCancel cancel;
-  const CancelBridge bridge(context_.home, running.token(), cancel);
-  const CallOptions options{call_deadline(), &cancel};
-  ObjectClient client(*session_);
-  auto listed = co_await client.list(std::move(page), options);
-  if (!listed) co_return running.outcome(std::move(listed).error());
-  co_return listed;
+  return ask_object(&ObjectClient::list, std::move(page));
 }
 
 Task<Result<ObjectGeneration>> ConnectedPeer::delete_object(
@@ -59,22 +49,7 @@ Task<Result<ObjectGeneration>> ConnectedPeer::delete_object(
   DeleteObjectRequest request;
   request.key = std::move(key);
   request.if_generation = if_generation;
-  auto deleted =
-      co_await run_on(context_.home, without_exceptions(delete_on_home(std::move(request))));
-  if (!deleted) co_return std::move(deleted).error().on_peer(name_);
-  co_return deleted;
-}
-
-Task<Result<ObjectGeneration>> ConnectedPeer::delete_on_home(DeleteObjectRequest request) {
-  if (ended_) co_return *ended_;
-  RunningFetch running(*this, CancelToken());
-  CallCancel cancel;
-  const CancelBridge bridge(context_.home, running.token(), cancel);
-  const CallOptions options{call_deadline(), &cancel};
-  ObjectClient client(*session_);
-  auto deleted = co_await client.erase(std::move(request), options);
-  if (!deleted) co_return running.outcome(std::move(deleted).error());
-  co_return deleted;
+  return ask_object(&ObjectClient::erase, std::move(request));
 }
 
 Task<Result<ObjectView>> ConnectedPeer::read_by_descriptor(ObjectDescriptor object,
