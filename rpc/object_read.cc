@@ -10,7 +10,7 @@
 #include "engine/plan/push_source.h"
 #include "engine/read/read_session.h"
 #include "rpc/cancel_bridge.h"
-#include "rpc/rail_keys.h"
+#include "rpc/leased_read.h"
 #include "rpc/read_memory.h"
 
 namespace corail {
@@ -208,11 +208,7 @@ Task<Result<void>> ObjectRead::read() {
   request.plan = plan_;
   request.chunks = chunks_;
   request.pushed = pushed_;
-  for (const auto& rail : context_.rails.rails()) {
-    const std::size_t port = context_.rails.remote_of(request.rails.size());
-    request.rails.push_back(rail.get());
-    if (!pushed_) request.region_keys.push_back(keys_of_port(*open_.regions, port));
-  }
+  take_rails(request, context_.rails, pushed_ ? nullptr : open_.regions.get());
   request.max_slice_bytes = max_slice_bytes();
   request.scheduler = scheduler_;
   if (options_.integrity == Integrity::kXxh3) {
@@ -232,12 +228,7 @@ Task<Result<void>> ObjectRead::read() {
   const Forgetting forgetting(extended_);
   auto result = co_await session.run(report_);
   given_back_ = true;
-  if (!result && result.error().code() == Errc::kDeadline && usable_until_ < callers_deadline_) {
-    co_return Error(Errc::kLeaseExpired, result.error().stage(),
-                    "the lease ended before the read had; it could not be renewed: look at the "
-                    "control connection to the owner, or ask for longer leases (lease_ttl)");
-  }
-  co_return result;
+  co_return blame_lease(std::move(result), usable_until_, callers_deadline_);
 }
 #pragma GCC diagnostic pop
 

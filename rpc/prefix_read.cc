@@ -10,7 +10,7 @@
 #include "engine/base/checksum.h"
 #include "engine/read/read_session.h"
 #include "rpc/cancel_bridge.h"
-#include "rpc/rail_keys.h"
+#include "rpc/leased_read.h"
 #include "rpc/read_memory.h"
 
 namespace corail {
@@ -120,11 +120,7 @@ Task<Result<void>> PrefixRead::read() {
   request.read = lease_.read();
   request.plan = plan_;
   request.chunks = chunks_;
-  for (const auto& rail : context_.rails.rails()) {
-    const std::size_t port = context_.rails.remote_of(request.rails.size());
-    request.rails.push_back(rail.get());
-    request.region_keys.push_back(keys_of_port(lease_.regions(), port));
-  }
+  take_rails(request, context_.rails, &lease_.regions());
   request.max_slice_bytes = max_slice_bytes();
   request.shares_lease = epoch_.has_value();
   if (epoch_) request.epoch = *epoch_;
@@ -140,13 +136,7 @@ Task<Result<void>> PrefixRead::read() {
   });
   auto result = co_await session.run(report_);
   lease_given_back_ = !epoch_;
-  if (!result && result.error().code() == Errc::kDeadline &&
-      lease_.usable_until() < callers_deadline_) {
-    co_return Error(Errc::kLeaseExpired, result.error().stage(),
-                    "the lease ended before the read had; it could not be renewed: look at the "
-                    "control connection to the holder, or ask for longer leases (lease_ttl)");
-  }
-  co_return result;
+  co_return blame_lease(std::move(result), lease_.usable_until(), callers_deadline_);
 }
 #pragma GCC diagnostic pop
 
