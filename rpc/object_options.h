@@ -69,7 +69,8 @@ struct ReadObjectOptions {
   CancelToken cancel;                    // pulling it ends the read, once it is quiescent
   bool retry_on_survivors = false;       // see ReadRequest::retry_on_survivors
   WhenFull when_full = WhenFull::kWait;  // as FetchOptions::when_full
-  /// Which rail takes which slice: least_loaded, round_robin or locality, see make_schedule().
+  /// Which rail takes which slice: least_loaded, round_robin or locality, see make_schedule(). No
+  /// node tells yet which NUMA node its rails are near, so that locality does as least_loaded.
   std::string scheduler{kLeastLoaded};
   /// The caller's own memory, to get a copy of what was asked for when it is committed, one range
   /// after the other. Unless the read succeeds no byte of it is written, ever (contract 7). Large

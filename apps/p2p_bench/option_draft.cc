@@ -126,7 +126,9 @@ void declare_objects(OptionBuilder& build, ObjectWork& objects) {
       {"least_loaded", ObjectScheduler::kLeastLoaded},
       {"round_robin", ObjectScheduler::kRoundRobin},
       {"locality", ObjectScheduler::kLocality}};
-  build.choice("--scheduler", objects.scheduler, schedulers, "Which rail takes which slice");
+  build.choice(
+      "--scheduler", objects.scheduler, schedulers,
+      "Which rail takes which slice; locality: as least_loaded, until rails know their NUMA node");
 }
 
 void declare_trace(OptionBuilder& build, BenchOptions& options) {
