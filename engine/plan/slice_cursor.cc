@@ -17,6 +17,7 @@ SliceCursor::SliceCursor(const ReadPlan& plan, std::size_t owner, std::uint64_t 
       even_share_(end_ - begin_ <= rails_ * floor_ * kEvenShareFloors
                       ? (end_ - begin_ + rails_ - 1) / rails_
                       : 0),
+      tail_slice_(std::max(kTailSliceBytes, (end_ - begin_) / rails_ / kTailPartsOfRead)),
       next_(begin_) {
   CORAIL_CHECK(floor_ > 0 && rails > 0, "a slice cursor needs slices of a byte and a rail");
 }
@@ -44,7 +45,7 @@ std::optional<SliceCursor::Cut> SliceCursor::take(std::uint64_t rail_limit) noex
 
 std::uint64_t SliceCursor::wanted(std::uint64_t left) const noexcept {
   std::uint64_t share = std::max(left / rails_, even_share_);
-  if (rails_ > 1 && share > kTailSliceBytes) share = std::max(share / kTailParts, kTailSliceBytes);
+  if (rails_ > 1 && share > tail_slice_) share = std::max(share / kTailParts, tail_slice_);
   return std::clamp(share, floor_, max_slice_);
 }
 

@@ -18,11 +18,16 @@ inline constexpr std::uint64_t kSliceFloorBytes = 256 * kKiB;
 /// slow rail with so few bytes.
 inline constexpr std::uint64_t kEvenShareFloors = 3;
 
-/// Where several rails share what is left, a slice of more than kTailSliceBytes is no more than
-/// this part of a rail's even share: a rail that turns out to be slow has hold of so little,
-/// however large slices may be.
+/// Where several rails share what is left, a slice is no more than this part of a rail's even share
+/// of it: a rail that turns out to be slow has hold of so little, however large slices may be.
 inline constexpr std::uint64_t kTailParts = 4;
+
+/// Slices up to this size, or up to this part of a rail's even share of the whole read, may be a
+/// whole even share of what is left: what a slow rail can hold up with one of them is small beside
+/// the read, and smaller ones would only be more of them: so a tail costs at most 14 slices a rail,
+/// and the fewer the larger the read.
 inline constexpr std::uint64_t kTailSliceBytes = kMiB;
+inline constexpr std::uint64_t kTailPartsOfRead = 32;
 
 /// Hands the bytes of one of the plan's owners out in slices, each once: one atomic, any thread, no
 /// waiting.
@@ -65,6 +70,7 @@ class SliceCursor {
   const std::uint64_t floor_;
   const std::uint64_t rails_;
   const std::uint64_t even_share_;          // 0: the read is not small
+  const std::uint64_t tail_slice_;          // up to this a slice may be a whole even share
   std::atomic<std::uint64_t> next_;         // first byte that is still there to take
   std::atomic<std::size_t> span_guess_{0};  // where it may lie; a hint only
 };

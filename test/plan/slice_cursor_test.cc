@@ -170,15 +170,37 @@ BOOST_AUTO_TEST_CASE(however_large_slices_may_be_a_rail_has_hold_of_a_part_only)
                       one_region(0, 256 * kMiB), limits)
           .value();
   SliceCursor cursor(plan, 32 * kMiB, 3);
+  const std::uint64_t tail_slice = cursor.remaining() / 3 / kTailPartsOfRead;
+  BOOST_REQUIRE(tail_slice > kTailSliceBytes);
   std::uint64_t slices = 0;
   for (std::uint64_t left = cursor.remaining(); left > 0; left = cursor.remaining(), ++slices) {
     const std::uint64_t length = cursor.take(kGiB)->length;
-    BOOST_TEST(length <=
-               std::max(left / 3 / kTailParts,
-                        std::max(std::min(left / 3 + 1, kTailSliceBytes), kSliceFloorBytes)) +
-                   4096);
+    BOOST_TEST(length <= std::max(left / 3 / kTailParts,
+                                  std::max(std::min(left / 3 + 1, tail_slice), kSliceFloorBytes)) +
+                             4096);
   }
   BOOST_TEST(slices < 100U);
+}
+
+BOOST_AUTO_TEST_CASE(a_tail_costs_few_slices_however_large_the_read) {
+  constexpr std::uint64_t kMaxSlice = 32 * kMiB;
+  constexpr std::uint64_t kSegment = 16 * kKiB;
+  const auto layout = uniform_layout(1, kSegment, 0);
+  for (const std::uint32_t mib : {16U, 64U, 100U, 256U, 512U, 1024U, 2250U, 4096U}) {
+    const std::uint32_t blocks = mib * static_cast<std::uint32_t>(kMiB / kSegment);
+    const BlockPlan plan = plan_block_read(RunTable{{1}, {0}, {kSegment}, {blocks}}, layout, blocks,
+                                           one_region(0, mib * kMiB), PlanLimits{})
+                               .value();
+    const std::uint64_t full = (mib * kMiB + kMaxSlice - 1) / kMaxSlice;
+    for (std::uint32_t rails = 1; rails <= 8; ++rails) {
+      SliceCursor cursor(plan, kMaxSlice, rails);
+      std::uint64_t slices = 0;
+      while (cursor.take(kGiB)) ++slices;
+      const std::uint64_t most = mib * kMiB >= rails * kGiB / 2 ? 8 : 14;
+      BOOST_TEST(slices <= full + most * rails,
+                 slices << " slices of " << mib << " MiB over " << rails << " rails");
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
