@@ -28,6 +28,10 @@ PrefixRead::PrefixRead(FetchContext context, PrefixLease& lease, const FetchOpti
       lanes_(lanes),
       epoch_(epoch) {}
 
+// GCC 12 takes Asio's pair of sized delete and unsized new for a mismatch once both are inlined: PR
+// 109224.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 Task<Result<BlockView>> PrefixRead::run(ReadReport report) {
   report_ = std::move(report);
   auto step = plan();
@@ -40,6 +44,7 @@ Task<Result<BlockView>> PrefixRead::run(ReadReport report) {
   view.report().stages.seal = context_.clock.now() - begin;
   co_return view;
 }
+#pragma GCC diagnostic pop
 
 std::uint64_t PrefixRead::max_slice_bytes() const noexcept {
   return std::min(context_.options.max_read_bytes, context_.rails.max_slice_bytes());

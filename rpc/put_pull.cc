@@ -4,12 +4,12 @@
 #include <span>
 #include <utility>
 
-#include "engine/exec/run_on.h"
 #include "engine/object/placement.h"
 #include "engine/read/owner.h"
 #include "engine/read/read_session.h"
 #include "rpc/cancel_bridge.h"
-#include "rpc/rail_keys.h"
+#include "rpc/leased_read.h"
+#include "rpc/read_memory.h"
 
 namespace corail {
 namespace {
@@ -32,17 +32,6 @@ class StripeWriter final : public Owner {
     co_return ok_result();
   }
 };
-
-Task<Result<std::vector<SlabChunk>>> map_for_stripe(SlabPool* memory,
-                                                    std::span<const ChunkSpec> specs) {
-  std::vector<SlabChunk> chunks;
-  for (const ChunkSpec& spec : specs) {
-    auto chunk = memory->allocate(spec.bytes, spec.numa_node);
-    if (!chunk) co_return std::move(chunk).error();
-    chunks.push_back(std::move(*chunk));
-  }
-  co_return std::move(chunks);
-}
 
 }  // namespace
 
@@ -100,18 +89,9 @@ Result<void> PutPull::plan() {
 }
 
 Task<Result<void>> PutPull::allocate() {
-  const std::span<const ChunkSpec> specs = pulled_.plan->chunks();
-  for (const ChunkSpec& spec : specs) {
-    auto chunk = context_.memory.allocate_mapped(spec.bytes, spec.numa_node);
-    if (!chunk) break;
-    pulled_.chunks.push_back(std::move(*chunk));
-  }
-  if (pulled_.chunks.size() == specs.size()) co_return ok_result();
-  // New slabs: home goes on meanwhile, and holds nothing that another read may wait for.
-  pulled_.chunks.clear();
-  auto mapped = co_await run_on(context_.mapping, map_for_stripe(&context_.memory, specs));
-  if (!mapped) co_return std::move(mapped).error().at(Stage::kPlan);
-  pulled_.chunks = std::move(*mapped);
+  auto chunks = co_await allocate_chunks(context_, pulled_.plan->chunks(), cancel_, deadline_);
+  if (!chunks) co_return std::move(chunks).error().at(Stage::kPlan);
+  pulled_.chunks = std::move(*chunks);
   co_return ok_result();
 }
 
@@ -124,11 +104,7 @@ Task<Result<void>> PutPull::read() {
   request.read = request_.read;
   request.plan = pulled_.plan;
   request.chunks = pulled_.chunks;
-  for (const auto& rail : context_.rails.rails()) {
-    const std::size_t port = context_.rails.remote_of(request.rails.size());
-    request.rails.push_back(rail.get());
-    request.region_keys.push_back(keys_of_port(*regions_, port));
-  }
+  take_rails(request, context_.rails, regions_.get());
   request.max_slice_bytes = pulled_.plan->max_read_bytes();
   request.expectation = ObjectExpectation();
   request.deadline = deadline_;
