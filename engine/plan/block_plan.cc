@@ -2,17 +2,18 @@
 
 #include <algorithm>
 
+#include "engine/plan/even_search.h"
+
 namespace corail {
+
 std::size_t BlockPlan::interval_at(std::uint64_t linear) const noexcept {
-  return last_at_or_before(intervals_, linear);
+  return last_at_or_before(intervals_, linear, total_bytes_);
 }
 
 std::size_t BlockPlan::cell_at(const Tile& tile, std::uint64_t offset) const noexcept {
-  const auto begin = cells_.begin() + tile.first_cell;
-  const auto after =
-      std::upper_bound(begin + 1, cells_.begin() + tile.end_cell, offset,
-                       [](std::uint64_t value, const Cell& cell) { return value < cell.offset; });
-  return static_cast<std::size_t>(after - cells_.begin()) - 1;
+  const Cell* const cells = &cells_[tile.first_cell];
+  return tile.first_cell + last_at_or_before(tile.end_cell - tile.first_cell, offset, tile.width,
+                                             [cells](std::size_t i) { return cells[i].offset; });
 }
 
 BlockPlan::Extent BlockPlan::segment_at(std::uint64_t linear) const noexcept {
@@ -60,7 +61,7 @@ std::uint64_t BlockPlan::linear_of(std::uint32_t block, std::uint32_t lane) cons
 }
 
 std::size_t BlockPlan::chunk_at(std::uint64_t linear) const noexcept {
-  return last_at_or_before(chunks_, linear);
+  return last_at_or_before(chunks_, linear, total_bytes_);
 }
 
 BlockPlan::Place BlockPlan::locate(std::uint32_t block, std::uint32_t lane) const noexcept {

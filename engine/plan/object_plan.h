@@ -74,7 +74,7 @@ class ObjectPlan final : public ReadPlan {
 
   ObjectPlan() = default;
   std::size_t span_index(std::uint64_t linear) const noexcept {
-    return last_at_or_before(spans_, linear);
+    return last_at_or_before(spans_, linear, total_bytes_);
   }
 
   std::shared_ptr<const ObjectDescriptor> object_;

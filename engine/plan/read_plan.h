@@ -9,6 +9,7 @@
 
 #include "engine/base/ids.h"
 #include "engine/base/units.h"
+#include "engine/plan/even_search.h"
 
 namespace corail {
 
@@ -121,26 +122,14 @@ class ReadPlan {
   std::vector<std::uint64_t> owner_ends_;  // empty: one owner
 };
 
-/// The last element of a table ordered by `linear` that starts at or before `at`; there is one.
-template <typename T>
-std::size_t last_at_or_before(const std::vector<T>& table, std::uint64_t at) noexcept {
-  std::size_t low = 0;
-  std::size_t high = table.size();
-  while (high - low > 1) {
-    const std::size_t middle = low + (high - low) / 2;
-    (table[middle].linear <= at ? low : high) = middle;
-  }
-  return low;
-}
-
 inline const ReadPlan::Span& ReadPlan::span_at(std::uint64_t linear) const noexcept {
-  return spans_[last_at_or_before(spans_, linear)];
+  return spans_[last_at_or_before(spans_, linear, total_bytes_)];
 }
 
 inline std::span<const ReadPlan::Span> ReadPlan::spans_of(std::size_t owner) const noexcept {
   if (owners() == 1) return spans_;
-  const std::size_t first = last_at_or_before(spans_, owner_begin(owner));
-  const std::size_t last = last_at_or_before(spans_, owner_end(owner) - 1);
+  const std::size_t first = last_at_or_before(spans_, owner_begin(owner), total_bytes_);
+  const std::size_t last = last_at_or_before(spans_, owner_end(owner) - 1, total_bytes_);
   return spans().subspan(first, last + 1 - first);
 }
 
