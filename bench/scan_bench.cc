@@ -35,6 +35,7 @@ namespace corail {
 namespace {
 
 constexpr std::uint32_t kBlocks = 1000;
+constexpr std::size_t kHashBytes = 32;
 constexpr std::size_t kCacheBytes = 256 * kMiB;
 constexpr std::uint64_t kMostBytes = 2 * kGiB;  // of all sets together
 constexpr std::uint64_t kMostSets = 64;
@@ -73,17 +74,18 @@ class Holder {
     for (std::uint32_t set = 0; set < sets; ++set) add_set(set);
   }
 
-  std::uint32_t sets() const { return static_cast<std::uint32_t>(hashes_.size()); }
+  std::uint32_t sets() const { return static_cast<std::uint32_t>(requests_.size()); }
 
   /// The request itself is warm: it has just been received.
   void receive(std::uint32_t set) const {
     std::uint64_t sum = 0;
-    for (const std::string_view hash : views_[set]) sum += static_cast<unsigned char>(hash[0]);
+    for (const char byte : requests_[set]) sum += static_cast<unsigned char>(byte);
     benchmark::DoNotOptimize(sum);
   }
 
-  QueryAnswer query(std::uint32_t set) {
+  QueryAnswer query(std::uint32_t set, AnswerEncoding encoding) {
     QueryRequest request;
+    request.encoding = encoding;
     request.session = SessionId(1);
     request.read = ReadId(next_read_++);
     request.name_space = "model/bench";
@@ -99,7 +101,7 @@ class Holder {
     SeededRandom random(set);
     std::vector<std::string> hashes(kBlocks);
     for (std::string& hash : hashes) {
-      for (int word = 0; word < 4; ++word) {
+      for (std::size_t word = 0; word < kHashBytes / sizeof(std::uint64_t); ++word) {
         const std::uint64_t value = random.next();
         hash.append(reinterpret_cast<const char*>(&value), sizeof value);
       }
@@ -118,10 +120,16 @@ class Holder {
     request.part_numa = numa;
     auto save = store_->begin(request);
     if (!save || !save->put_part(0) || !save->put_part(1) || !save->seal()) std::abort();
-    hashes_.push_back(std::move(hashes));
-    auto& asked = views_.emplace_back(hashes_.back().begin(), hashes_.back().end());
-    if (!permuted_) return;
-    for (std::size_t i = asked.size(); i > 1; --i) std::swap(asked[i - 1], asked[random.below(i)]);
+    if (permuted_) {
+      for (std::size_t i = kBlocks; i > 1; --i) std::swap(hashes[i - 1], hashes[random.below(i)]);
+    }
+    // As in a frame that was received: one after the other, in the order of asking.
+    std::string& received = requests_.emplace_back();
+    for (const std::string& hash : hashes) received += hash;
+    auto& asked = views_.emplace_back();
+    for (std::size_t at = 0; at < received.size(); at += kHashBytes) {
+      asked.push_back(std::string_view(received).substr(at, kHashBytes));
+    }
   }
 
   const bool permuted_;
@@ -130,7 +138,7 @@ class Holder {
   RegionRegistry registry_;
   std::unique_ptr<BlockStore> store_;
   std::shared_ptr<const Layout> layout_;
-  std::vector<std::vector<std::string>> hashes_;
+  std::vector<std::string> requests_;
   std::vector<std::vector<std::string_view>> views_;
   std::uint64_t next_read_ = 1;
 };
@@ -151,7 +159,8 @@ double percentile(std::vector<double>& values, std::size_t percent) {
 }
 
 /// Release is not timed.
-void answer(benchmark::State& state, bool cold, bool permuted) {
+void answer(benchmark::State& state, bool cold, bool permuted,
+            AnswerEncoding encoding = AnswerEncoding::kRuns) {
   const Shape shape{static_cast<std::uint32_t>(state.range(0)),
                     static_cast<std::uint32_t>(state.range(1)),
                     static_cast<std::uint32_t>(state.range(2))};
@@ -169,14 +178,14 @@ void answer(benchmark::State& state, bool cold, bool permuted) {
       holder.receive(set);
     }
     const TimePoint begin = machine_now();
-    const QueryAnswer found = holder.query(set);
+    const QueryAnswer found = holder.query(set, encoding);
     const TimePoint scanned = machine_now();
     const FrameBuffer frame = encode_query_answer(found, templates);
     const TimePoint end = machine_now();
     state.SetIterationTime(std::chrono::duration<double>(end - begin).count());
     whole.push_back(milliseconds(end - begin));
     scan.push_back(milliseconds(scanned - begin));
-    runs = found.runs.runs();
+    runs = found.encoding == AnswerEncoding::kRuns ? found.runs.runs() : 0;
     bytes = frame.body_bytes();
     holder.release();
   }
@@ -191,6 +200,10 @@ void answer(benchmark::State& state, bool cold, bool permuted) {
 void warm(benchmark::State& state) { answer(state, false, false); }
 void cold(benchmark::State& state) { answer(state, true, false); }
 void cold_permuted(benchmark::State& state) { answer(state, true, true); }
+void cold_parts(benchmark::State& state) { answer(state, true, false, AnswerEncoding::kParts); }
+void cold_permuted_parts(benchmark::State& state) {
+  answer(state, true, true, AnswerEncoding::kParts);
+}
 
 /// 288 slots of one segment and of two, with segments of three sizes: what must not matter is the
 /// size.
@@ -205,6 +218,8 @@ void shapes(benchmark::internal::Benchmark* rows) {
 BENCHMARK(warm)->Apply(shapes);
 BENCHMARK(cold)->Apply(shapes)->Iterations(60);
 BENCHMARK(cold_permuted)->Apply(shapes)->Iterations(20);
+BENCHMARK(cold_parts)->Apply(shapes)->Iterations(60);
+BENCHMARK(cold_permuted_parts)->Apply(shapes)->Iterations(60);
 
 }  // namespace
 }  // namespace corail

@@ -58,7 +58,7 @@ class BlockTable {
   // The stages of a lookup, in order, each some keys ahead of the next. Hints: they change nothing.
   void prefetch_index(std::uint32_t tag) const noexcept;
   void prefetch_block(std::uint32_t tag) const noexcept;
-  void prefetch_neighbours(std::uint32_t tag) const noexcept;
+  void prefetch_rest(std::uint32_t tag) const noexcept;
 
   /// The block's slot, or kNoSlot.
   std::uint32_t find(std::uint32_t tag, std::uint32_t name_space,

@@ -47,7 +47,7 @@ class Lookup {
     }
     if (i >= kAhead && i - kAhead < tags_.size()) blocks_.prefetch_block(tags_[i - kAhead]);
     if (i >= 2 * kAhead && i - 2 * kAhead < tags_.size()) {
-      blocks_.prefetch_neighbours(tags_[i - 2 * kAhead]);
+      blocks_.prefetch_rest(tags_[i - 2 * kAhead]);
     }
   }
 

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(agrees_with_a_map_and_a_list) {
       } else {
         table.prefetch_index(BlockTable::tag_of(key.first, key.second));
         table.prefetch_block(BlockTable::tag_of(key.first, key.second));
-        table.prefetch_neighbours(BlockTable::tag_of(key.first, key.second));
+        table.prefetch_rest(BlockTable::tag_of(key.first, key.second));
         table.touch(slot);
         order.remove(key);
         order.push_back(key);
