@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,8 @@ class PartPlaces {
   /// a shape, its tile counted from the first one of the run.
   void add_lane_set(const std::vector<std::uint32_t>& lanes);
   void add_shape(std::uint32_t lane_set, std::vector<TilePlace> places);
+
+  void reserve(std::size_t runs) { runs_.reserve(runs); }
 
   /// A phase, then its columns, then each one's runs.
   void begin_phase(std::uint32_t first_block);

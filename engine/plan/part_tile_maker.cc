@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -41,6 +43,7 @@ Result<std::vector<RemoteTile>> PartTileMaker::make() {
   for (const PartShape& shape : table_.shapes) {
     if (auto added = add_shape(shape); !added) return std::move(added).error();
   }
+  reserve();
   std::uint32_t phase_begin = 0;
   for (const PartPhase& phase : table_.phases) {
     plan_.part_places_->begin_phase(phase_begin);
@@ -55,6 +58,24 @@ Result<std::vector<RemoteTile>> PartTileMaker::make() {
     phase_begin += phase.blocks;
   }
   return std::move(remote_tiles_);
+}
+
+void PartTileMaker::reserve() {
+  std::size_t runs = 0;
+  std::uint64_t tiles = 0;
+  for (const PartPhase& phase : table_.phases) {
+    for (const PartColumn& column : phase.columns) {
+      runs += column.runs.size();
+      for (const PartRun& run : column.runs) {
+        const Pieces pieces = pieces_of_shape_[run.shape];
+        tiles += pieces.end - pieces.first;
+      }
+    }
+  }
+  tiles = std::min(tiles, max_tiles_);
+  plan_.part_places_->reserve(runs);
+  plan_.tiles_.reserve(tiles);
+  remote_tiles_.reserve(tiles);
 }
 
 Result<void> PartTileMaker::add_shape(const PartShape& shape) {

@@ -39,6 +39,8 @@ class PartTileMaker {
     std::uint32_t end = 0;
   };
 
+  /// Room for all tiles, once the shapes' pieces are known.
+  void reserve();
   Result<void> add_shape(const PartShape& shape);
   Result<void> add_run(const PartRun& run, std::uint32_t first_block);
   Result<void> add_tile(const PartRun& run, const Piece& piece, std::uint32_t first_block);

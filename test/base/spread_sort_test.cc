@@ -37,6 +37,14 @@ const std::vector<Spread>& spreads() {
       {"the largest key far from the rest",
        [](SeededRandom& random, std::size_t i) { return i == 5 ? kMost : random.below(1000); }},
       {"both ends", [](SeededRandom& random, std::size_t) { return random.below(2) * kMost; }},
+      {"two areas",
+       [](SeededRandom& random, std::size_t) {
+         return (random.below(2) << 40) + random.below(4096) * 4096;
+       }},
+      {"areas within areas",
+       [](SeededRandom& random, std::size_t) {
+         return std::uint64_t{1} << random.below(64) | std::uint64_t{1} << random.below(64);
+       }},
       {"falling", [](SeededRandom&, std::size_t i) { return kMost - i * 4096; }},
       {"rising", [](SeededRandom&, std::size_t i) { return i * 4096; }}};
   return all;
