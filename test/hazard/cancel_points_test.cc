@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "test/hazard/sim_pair.h"
-#include "test/read/repetitions.h"
 #include "test/support/read_rig.h"
+#include "test/support/repetitions.h"
 
 // A read is cancelled at each of its await points, from before its first to behind its last.
 //

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "engine/base/random.h"
-#include "test/read/repetitions.h"
+#include "test/support/repetitions.h"
 #include "test/support/threaded_rig.h"
 
 // A cancel and a commit meet on real threads. One of them wins, and the memory goes the same way.

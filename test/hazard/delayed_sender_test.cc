@@ -17,9 +17,9 @@
 #include "test/hazard/hasty_transport.h"
 #include "test/hazard/next_owner.h"
 #include "test/rail/run_task.h"
-#include "test/read/repetitions.h"
 #include "test/support/fake_holder.h"
 #include "test/support/read_rig.h"
+#include "test/support/repetitions.h"
 
 // A peer that sends what was asked of it late: when the read has been given up, has returned, and
 // its memory has another owner. Over sockets of this machine, in real time.

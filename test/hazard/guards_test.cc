@@ -10,8 +10,8 @@
 
 #include "test/hazard/hasty_transport.h"
 #include "test/hazard/next_owner.h"
-#include "test/read/repetitions.h"
 #include "test/support/read_rig.h"
+#include "test/support/repetitions.h"
 
 // What the guards are good for: the same fault without the guard and with it, after the same
 // cancel. Without it the memory's next owner finds bytes that are not his; that shows that the

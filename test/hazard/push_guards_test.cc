@@ -11,10 +11,10 @@
 #include "engine/exec/task_scope.h"
 #include "engine/rail/mock/mock_transport.h"
 #include "test/hazard/hasty_transport.h"
-#include "test/read/repetitions.h"
 #include "test/support/canary.h"
 #include "test/support/held_blocks.h"
 #include "test/support/outcome_sink.h"
+#include "test/support/repetitions.h"
 #include "test/support/scripted_courier.h"
 #include "test/support/virtual_world.h"
 

@@ -14,7 +14,7 @@
 #include "test/node/slow_read.h"
 #include "test/node/support.h"
 #include "test/node/two_nodes.h"
-#include "test/read/repetitions.h"
+#include "test/support/repetitions.h"
 #include "test/support/resource_census.h"
 
 namespace corail::test {

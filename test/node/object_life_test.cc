@@ -14,7 +14,7 @@
 #include "engine/base/random.h"
 #include "test/node/ready_object.h"
 #include "test/node/support.h"
-#include "test/read/repetitions.h"
+#include "test/support/repetitions.h"
 #include "test/support/canary.h"
 
 namespace corail::test {

@@ -9,6 +9,7 @@
 #include "test/object_store/content.h"
 #include "test/object_store/store_kinds.h"
 #include "test/object_store/store_rig.h"
+#include "test/support/repetitions.h"
 
 namespace corail::test {
 namespace {
@@ -17,6 +18,10 @@ constexpr std::uint64_t kOldSize = 3 * kGranuleBytes + 5;  // two stripes
 constexpr std::uint64_t kNewSize = 7 * kGranuleBytes + 9;  // four: two of them on one device
 constexpr std::uint64_t kOldSeed = 11;                     // of the contents
 constexpr std::uint64_t kNewSeed = 22;
+
+/// So many crashes at each call; a sanitizer sees each way of losing things at least once.
+constexpr std::uint64_t kSeeds = 10;
+constexpr std::uint64_t kSeedStep = kSanitized ? 2 : 1;
 
 struct Machine : OnSimulatedDisk, StoreRig {
   explicit Machine(std::uint64_t seed) : OnSimulatedDisk(seed) {}
@@ -62,7 +67,7 @@ std::uint64_t crash_at_every_call(const Scenario& scenario) {
   std::uint64_t calls = 0;
   bool more = true;
   for (std::uint64_t call = 1; more; ++call) {
-    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    for (std::uint64_t seed = 0; seed < kSeeds; seed += kSeedStep) {
       const auto loss = seed < 2   ? CrashLoss::kAll
                         : seed < 4 ? CrashLoss::kNone
                         : seed < 6 ? CrashLoss::kProcessOnly
@@ -112,7 +117,8 @@ BOOST_AUTO_TEST_SUITE(crashes)
 BOOST_AUTO_TEST_CASE(put_crash_at_every_call_leaves_the_old_or_the_new) {
   const std::uint64_t calls =
       crash_at_every_call({put_old, put_new, {Found::kOld, Found::kNew}, Found::kNew});
-  BOOST_TEST_MESSAGE("put over an object: " << calls << " calls, 10 crashes at each");
+  BOOST_TEST_MESSAGE("put over an object: " << calls << " calls, " << kSeeds / kSeedStep
+                                            << " crashes at each");
   BOOST_TEST(calls > 15U);
 }
 
@@ -120,7 +126,8 @@ BOOST_AUTO_TEST_CASE(first_put_crash_at_every_call_leaves_nothing_or_the_new) {
   // The first put of a store reserves generations, too.
   const std::uint64_t calls =
       crash_at_every_call({[](Machine&) {}, put_new, {Found::kNothing, Found::kNew}, Found::kNew});
-  BOOST_TEST_MESSAGE("first put: " << calls << " calls, 10 crashes at each");
+  BOOST_TEST_MESSAGE("first put: " << calls << " calls, " << kSeeds / kSeedStep
+                                   << " crashes at each");
   BOOST_TEST(calls > 15U);
 }
 
@@ -132,7 +139,7 @@ BOOST_AUTO_TEST_CASE(delete_crash_at_every_call_leaves_the_old_or_nothing) {
   };
   const std::uint64_t calls =
       crash_at_every_call({put_old, erase, {Found::kOld, Found::kNothing}, Found::kNothing});
-  BOOST_TEST_MESSAGE("delete: " << calls << " calls, 10 crashes at each");
+  BOOST_TEST_MESSAGE("delete: " << calls << " calls, " << kSeeds / kSeedStep << " crashes at each");
   BOOST_TEST(calls >= 4U);
 }
 
@@ -148,7 +155,8 @@ BOOST_AUTO_TEST_CASE(start_crash_at_every_call_changes_nothing) {
   };
   const auto restart = [](Machine& machine) { return machine.boot().ok(); };
   const std::uint64_t calls = crash_at_every_call({before, restart, {Found::kOld}, Found::kOld});
-  BOOST_TEST_MESSAGE("restart: " << calls << " calls, 10 crashes at each");
+  BOOST_TEST_MESSAGE("restart: " << calls << " calls, " << kSeeds / kSeedStep
+                                 << " crashes at each");
   BOOST_TEST(calls >= 12U);
 }
 
@@ -157,7 +165,7 @@ BOOST_AUTO_TEST_CASE(making_a_store_crash_at_every_call_can_be_repeated) {
   bool more = true;
   std::uint64_t calls = 0;
   for (std::uint64_t call = 1; more; ++call) {
-    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    for (std::uint64_t seed = 0; seed < kSeeds; seed += kSeedStep) {
       Machine machine(call * 100 + seed);
       machine.disk().crash_at(call);
       static_cast<void>(machine.boot());
@@ -170,7 +178,8 @@ BOOST_AUTO_TEST_CASE(making_a_store_crash_at_every_call_can_be_repeated) {
       BOOST_TEST((find(machine) == Found::kNew));
     }
   }
-  BOOST_TEST_MESSAGE("making a store: " << calls << " calls, 10 crashes at each");
+  BOOST_TEST_MESSAGE("making a store: " << calls << " calls, " << kSeeds / kSeedStep
+                                        << " crashes at each");
   BOOST_TEST(calls > 15U);
 }
 

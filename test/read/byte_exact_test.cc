@@ -3,8 +3,8 @@
 #include <boost/test/unit_test.hpp>
 #include <numeric>
 
-#include "test/read/repetitions.h"
 #include "test/support/read_rig.h"
+#include "test/support/repetitions.h"
 
 namespace corail::test {
 namespace {

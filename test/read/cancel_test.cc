@@ -2,8 +2,8 @@
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "test/read/repetitions.h"
 #include "test/support/read_rig.h"
+#include "test/support/repetitions.h"
 
 namespace corail::test {
 namespace {

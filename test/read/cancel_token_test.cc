@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "test/read/repetitions.h"
+#include "test/support/repetitions.h"
 
 namespace corail::test {
 namespace {

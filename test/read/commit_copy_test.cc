@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "test/read/repetitions.h"
 #include "test/support/read_rig.h"
+#include "test/support/repetitions.h"
 
 // The caller's own memory: a copy of the blocks if the read commits, untouched if not.
 

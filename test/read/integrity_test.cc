@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "test/read/integrity_fixture.h"
-#include "test/read/repetitions.h"
+#include "test/support/repetitions.h"
 
 namespace corail::testing {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/base/random.h"
-#include "test/read/repetitions.h"
+#include "test/support/repetitions.h"
 #include "test/support/virtual_world.h"
 
 namespace corail::test {

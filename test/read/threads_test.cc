@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "engine/base/random.h"
-#include "test/read/repetitions.h"
+#include "test/support/repetitions.h"
 #include "test/support/threaded_rig.h"
 
 // Reads in real time on real threads: one per rail, and one home. What the virtual tests cannot see
