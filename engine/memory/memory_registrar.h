@@ -31,7 +31,8 @@ class MemoryRegistrar {
  public:
   virtual ~MemoryRegistrar() = default;
 
-  /// Blocks while the kernel pins the pages: not for a rail's thread. `bytes` are whole pages.
+  /// Blocks while the kernel pins the pages: not for a rail's thread. `bytes` are whole pages, but
+  /// for a caller's own that reads land in.
   virtual Result<std::unique_ptr<const MemoryRegistration>> add(std::span<std::byte> bytes,
                                                                 MemoryUse use) = 0;
 

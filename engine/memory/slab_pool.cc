@@ -7,6 +7,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "engine/base/check.h"
@@ -81,20 +82,21 @@ class PoolState {
 };
 
 /// The bytes of one chunk; destroyed with its last copy or pin.
-class PoolRange {
+class PoolRange final : public ChunkMemory {
  public:
   PoolRange(std::shared_ptr<PoolState> state, PoolState::Piece piece, std::uint64_t bytes,
             std::int32_t numa_node)
       : state_(std::move(state)), piece_(piece), bytes_(bytes), numa_node_(numa_node) {}
   PoolRange(const PoolRange&) = delete;
   PoolRange& operator=(const PoolRange&) = delete;
-  ~PoolRange() {
+  ~PoolRange() override {
     if (!quarantined_.load(std::memory_order_acquire)) state_->free(piece_);
   }
 
-  std::span<std::byte> bytes() const noexcept { return {piece_.data, bytes_}; }
-  std::int32_t numa_node() const noexcept { return numa_node_; }
-  void quarantine() const noexcept {
+  std::span<std::byte> bytes() const noexcept override { return {piece_.data, bytes_}; }
+  std::int32_t numa_node() const noexcept override { return numa_node_; }
+  bool engine_owned() const noexcept override { return true; }
+  void quarantine() const noexcept override {
     if (!quarantined_.exchange(true, std::memory_order_acq_rel)) state_->quarantine(piece_);
   }
 
@@ -237,16 +239,6 @@ std::vector<std::string> PoolState::describe() const {
 }
 
 }  // namespace detail
-
-std::span<std::byte> SlabChunk::bytes() const noexcept {
-  return range_ ? range_->bytes() : std::span<std::byte>();
-}
-
-std::int32_t SlabChunk::numa_node() const noexcept { return range_ ? range_->numa_node() : 0; }
-
-void SlabChunk::quarantine() const noexcept {
-  if (range_) range_->quarantine();
-}
 
 SlabPool::SlabPool(SlabPoolOptions options)
     : state_(std::make_shared<detail::PoolState>(std::move(options))) {}

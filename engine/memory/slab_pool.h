@@ -4,15 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/base/result.h"
 #include "engine/base/units.h"
 #include "engine/memory/memory_registrar.h"
-#include "engine/memory/pin.h"
 #include "engine/memory/slab.h"
+#include "engine/memory/slab_chunk.h"
 
 namespace corail {
 
@@ -29,32 +28,7 @@ struct SlabPoolOptions {
 
 namespace detail {
 class PoolState;
-class PoolRange;
 }  // namespace detail
-
-/// A right to some bytes of a pool. Copies share it; the bytes go back to the pool with the last
-/// copy or pin, on whichever thread that happens (I6), also after the pool itself is gone. Distinct
-/// copies may be used on distinct threads.
-class SlabChunk {
- public:
-  SlabChunk() = default;
-
-  explicit operator bool() const noexcept { return range_ != nullptr; }
-  std::span<std::byte> bytes() const noexcept;
-  std::int32_t numa_node() const noexcept;
-  Pin pin() const { return Pin(range_); }
-  void reset() noexcept { range_.reset(); }
-
-  /// The bytes will never be reused or unmapped, because something that could not be stopped may
-  /// still write into them (contract 4). Counted by the pool. Any thread.
-  void quarantine() const noexcept;
-
- private:
-  friend class SlabPool;
-  explicit SlabChunk(std::shared_ptr<const detail::PoolRange> range) : range_(std::move(range)) {}
-
-  std::shared_ptr<const detail::PoolRange> range_;
-};
 
 /// Destination memory of a requester: slabs per NUMA node that are mapped when first needed and
 /// stay mapped, hence warm, until the pool ends or memory of another node needs their room. Owned
