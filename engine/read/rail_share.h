@@ -58,8 +58,9 @@ class RailShare final : public SliceSource {
 
   /// Fails with the rail's first failure, the holder's refusal, or kStuck when not even closing the
   /// rail made it quiescent: only then may something still write, and the destination is to be kept
-  /// for ever. A share that was stopped ends in success: the session knows why it stopped. So does
-  /// one that gave its slices back, see lost().
+  /// for ever. Where that is not the engine's to keep (SharedRead::on_stuck), it does not return
+  /// instead, until the device has ended all by itself. A share that was stopped ends in success:
+  /// the session knows why it stopped. So does one that gave its slices back, see lost().
   Task<Result<void>> run();
 
   /// On the rail's executor, once SharedRead::stopped is set; also after run() has returned.
@@ -127,6 +128,8 @@ class RailShare final : public SliceSource {
   void hash(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept;
   Task<void> make_quiescent();
   Task<void> wait_for_outcomes(TimePoint until);
+  Task<void> wait_for_device();
+  StuckMemory stuck_memory() const;
 
   SharedRead& read_;
   OwnerPart& part_;

@@ -55,6 +55,7 @@ void ReadSession::build_shares() {
     };
   }
   if (request_.scheduler) build_dealers();
+  heed_callers_memory();
   shares_.reserve(request_.rails.size());
   request_.region_keys.resize(request_.rails.size());
   for (std::size_t i = 0; i < request_.rails.size(); ++i) {

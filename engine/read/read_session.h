@@ -3,6 +3,7 @@
 #include <asio/any_io_executor.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,7 @@
 #include "engine/read/rail_share.h"
 #include "engine/read/read_integrity.h"
 #include "engine/read/read_report.h"
+#include "engine/read/stuck_memory.h"
 
 namespace corail {
 
@@ -40,7 +42,7 @@ struct ReadRequest {
   bool shares_lease = false;
   EpochNumber epoch{1};
   std::shared_ptr<const ReadPlan> plan;
-  std::vector<SlabChunk> chunks;  // by index in plan->chunks()
+  std::vector<SlabChunk> chunks;  // by index in plan->chunks(); of a pool, or a caller's own
   std::vector<Rail*> rails;       // at least one; those that are not ready are skipped
   /// Which of the plan's owners each rail reaches, by index in `rails`; empty: all reach the first.
   /// Every owner needs a rail, and `owner` of the session speaks for all of them.
@@ -73,6 +75,10 @@ struct ReadRequest {
   /// the plan says; on any other outcome no byte of it changes (contract 7). It must have
   /// plan->copy_bytes(), and be valid until run() has returned.
   std::optional<std::span<std::byte>> copy_on_commit;
+  /// Where chunks are a caller's own (CallersMemory): told on a rail's executor, once for each rail
+  /// whose device hangs, what may still be written; must not block. run() does not return before
+  /// the device has ended that (contract 4).
+  std::function<void(const StuckMemory&)> on_stuck;
 };
 
 /// One read: fan out → when_all → prepare → confirm → commit, around one atomic.
@@ -80,7 +86,9 @@ struct ReadRequest {
 /// Lives in the frame of whoever awaits run(), on the home executor; it is not destroyed before
 /// run() has returned. Cancel, deadline and failure do the same (contract 3): bump the epoch, post
 /// nothing more, tell the owner, wait for what is in flight, fence. run() returns only when
-/// quiescent, and with a success only when committed.
+/// quiescent, and with a success only when committed. There is one exception: where a device hangs
+/// and the destination is the engine's, that is quarantined for ever, and the read fails with
+/// kStuck.
 class ReadSession {
  public:
   ReadSession(asio::any_io_executor home, Clock& clock, Owner& owner, ReadRequest request);
@@ -118,6 +126,7 @@ class ReadSession {
   Task<Result<void>> attempt(ReadReport& report);
   void build_shares();
   void build_dealers();
+  void heed_callers_memory();
   void arm_deadline();
   void stop(Error reason);
   Task<Result<void>> fan_out();

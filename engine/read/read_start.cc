@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/log.h"
 #include "engine/read/read_session.h"
 
 namespace corail {
@@ -180,6 +181,19 @@ void ReadSession::build_dealers() {
     part->dealer = std::make_unique<SliceDealer>(*request_.plan, part->cursor, request_.scheduler,
                                                  request_.max_slice_bytes, nodes);
   }
+}
+
+void ReadSession::heed_callers_memory() {
+  if (std::ranges::all_of(request_.chunks, &SlabChunk::engine_owned)) return;
+  shared_->on_stuck = [told = request_.on_stuck](const StuckMemory& stuck) {
+    std::uint64_t bytes = 0;
+    for (const std::span<std::byte> range : stuck.ranges) bytes += range.size();
+    log(LogLevel::kError,
+        "read {} does not return: the device of rail {} hangs and may still write {} bytes of its "
+        "caller's memory, from {} on; check the device, and restart this process to be rid of it",
+        stuck.read.value(), stuck.rail, bytes, fmt::ptr(stuck.ranges.front().data()));
+    if (told) told(stuck);
+  };
 }
 
 std::vector<std::uint32_t> ReadSession::rails_of_owners() const {

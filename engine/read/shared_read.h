@@ -14,6 +14,7 @@
 #include "engine/rail/slice.h"
 #include "engine/read/returned_cuts.h"
 #include "engine/read/slice_dealer.h"
+#include "engine/read/stuck_memory.h"
 
 namespace corail {
 
@@ -84,6 +85,10 @@ struct SharedRead {
   bool may_give_back;
   /// Its slices are written by the owners, see Slice::pushed. Set before the first share runs.
   bool pushed = false;
+  /// Set where the destination is a caller's own, which nobody can keep from him for ever: a share
+  /// that does not become quiescent says so here, on its rail's executor, and then waits until it
+  /// is (contract 4). Empty: the destination is the engine's. Set likewise.
+  std::function<void(const StuckMemory&)> on_stuck;
   std::vector<std::unique_ptr<OwnerPart>> parts;  // by owner
   /// The epoch was bumped: post nothing more. All look at it for each slice.
   alignas(kCacheLineBytes) std::atomic<bool> stopped{false};
