@@ -98,8 +98,9 @@ Task<Result<BlockView>> ConnectedPeer::fetch_on_home(std::shared_ptr<const Layou
 
 FetchContext ConnectedPeer::fetch_context() {
   const FetchBudgets budgets{budget_, context_.node_budget};
-  return FetchContext{context_.home,    context_.clock,   *session_, context_.memory,
-                      context_.mapping, context_.options, rails_,    budgets};
+  return FetchContext{context_.home,   context_.clock,   *session_,
+                      context_.memory, context_.mapping, context_.options,
+                      rails_,          budgets,          context_.landings};
 }
 
 Task<Result<std::unique_ptr<BlockLease>>> ConnectedPeer::lease_blocks(

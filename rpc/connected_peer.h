@@ -15,6 +15,7 @@
 #include "engine/exec/credits.h"
 #include "engine/exec/event.h"
 #include "engine/exec/task_scope.h"
+#include "engine/memory/landing_registry.h"
 #include "engine/memory/slab_pool.h"
 #include "engine/rail/connect_limit.h"
 #include "engine/rail/port.h"
@@ -46,6 +47,7 @@ struct PeerContext {
   std::shared_ptr<ConnectLimit> connects;
   std::shared_ptr<ReadBudget> node_budget = nullptr;  // null: no bound
   PutParts* puts = nullptr;                           // null: it writes no objects
+  const LandingRegistry* landings = nullptr;          // null: no caller registers memory
 };
 
 /// The Peer behind the public face: a session, a rail set, and the fetches that run over them.

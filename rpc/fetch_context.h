@@ -3,6 +3,7 @@
 #include <asio/any_io_executor.hpp>
 
 #include "engine/base/clock.h"
+#include "engine/memory/landing_registry.h"
 #include "engine/memory/slab_pool.h"
 #include "engine/rail/rail_set.h"
 #include "rpc/fetch_admission.h"
@@ -22,6 +23,7 @@ struct FetchContext {
   const NodeOptions& options;
   const RailSet& rails;
   FetchBudgets budgets;
+  const LandingRegistry* landings = nullptr;  // memory of callers; null: there is none
 };
 
 /// A caller may ask for all the time there is.

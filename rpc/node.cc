@@ -1,20 +1,19 @@
 #include "rpc/node.h"
 
 #include <asio/post.hpp>
-#include <asio/thread_pool.hpp>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "engine/base/check.h"
-#include "engine/exec/event.h"
 #include "engine/exec/executor.h"
 #include "engine/exec/run_on.h"
 #include "engine/exec/tcp_stream.h"
 #include "engine/memory/region_registry.h"
 #include "engine/rail/port.h"
+#include "rpc/calls_under_way.h"
 #include "rpc/connected_peer.h"
 #include "rpc/lease_gates.h"
+#include "rpc/node_memory.h"
 #include "rpc/node_objects.h"
 #include "rpc/node_peers.h"
 #include "rpc/node_ports.h"
@@ -42,7 +41,7 @@ class Node::Impl {
                                  : std::make_unique<Executor>("home", brief_thread())),
         budget_(make_node_budget(home_->asio_executor(), clock, options_)),
         identity_{NodeId(random.next()), BootId(random.next()), options_.name},
-        connects_ended_(home_->asio_executor()) {}
+        connecting_(home_->asio_executor()) {}
 
   Result<void> make_ports();
   void start_threads();
@@ -61,14 +60,11 @@ class Node::Impl {
                  "objects exist from start() to close(), if they have a place");
     return objects_->store();
   }
-  SlabPool& memory() { return *memory_; }
+  NodeMemory& memory() { return *memory_; }
   RegionRegistry& regions() { return registry_; }
   std::string listen_address() const { return listen_address_; }
 
  private:
-  /// Counts a connect() that is under way, so that close() can wait for it.
-  class Connecting;
-
   Task<Result<void>> listen();
   PeerContext peer_context();
   void make_connector();
@@ -85,8 +81,7 @@ class Node::Impl {
   const std::shared_ptr<ReadBudget> budget_;
   const NodeIdentity identity_;
   RegionRegistry registry_;
-  std::unique_ptr<SlabPool> memory_;
-  asio::thread_pool mapping_{1};  // maps and registers the pool's slabs
+  std::unique_ptr<NodeMemory> memory_;
   std::unique_ptr<BlockStore> store_;
   std::unique_ptr<NodeObjects> objects_;  // null: this node holds none
   std::unique_ptr<LeaseGates> gate_;      // null: nothing at all
@@ -98,24 +93,9 @@ class Node::Impl {
   std::string listen_address_;
   /// Makes a change of regions that is on its way to home find out that the server is gone.
   const std::shared_ptr<RpcServer*> told_of_regions_ = std::make_shared<RpcServer*>(nullptr);
-  std::uint32_t connecting_ = 0;
-  Event connects_ended_;
+  CallsUnderWay connecting_;
   bool started_ = false;
   bool closed_ = false;
-};
-
-class Node::Impl::Connecting {
- public:
-  explicit Connecting(Impl& node) : node_(node) { ++node_.connecting_; }
-  ~Connecting() {
-    --node_.connecting_;
-    node_.connects_ended_.notify();
-  }
-  Connecting(const Connecting&) = delete;
-  Connecting& operator=(const Connecting&) = delete;
-
- private:
-  Impl& node_;
 };
 
 Result<void> Node::Impl::make_ports() {
@@ -125,7 +105,7 @@ Result<void> Node::Impl::make_ports() {
   auto made = make_node_ports(options_, *specs, rail_executors_, clock_, random_);
   if (!made) return std::move(made).error();
   ports_ = std::move(*made);
-  memory_ = make_node_memory(options_, ports_);
+  memory_ = std::make_unique<NodeMemory>(options_, ports_, home_->asio_executor());
   return ok_result();
 }
 
@@ -153,9 +133,11 @@ Task<Result<void>> Node::Impl::start() {
 }
 
 PeerContext Node::Impl::peer_context() {
-  return PeerContext{home_->asio_executor(),  clock_, options_,  *memory_,
-                     mapping_.get_executor(), ports_, connects_, budget_,
-                     &puts_->parts()};
+  PeerContext context{home_->asio_executor(), clock_, options_,  memory_->pool(),
+                      memory_->mapping(),     ports_, connects_, budget_,
+                      &puts_->parts()};
+  context.landings = &memory_->landings();
+  return context;
 }
 
 void Node::Impl::make_connector() {
@@ -224,7 +206,7 @@ void Node::Impl::forward_region_changes() {
 Task<Result<std::shared_ptr<Peer>>> Node::Impl::connect(std::string address) {
   if (!connector_ || closed_) co_return not_running();
   // close() may begin meanwhile. It waits for this call, which then leaves nothing open.
-  const Connecting connecting(*this);
+  const CallsUnderWay::Call connecting(connecting_);
   auto peer = co_await connector_->connect(std::move(address));
   if (!peer) co_return std::move(peer).error();
   peers_->add(*peer);
@@ -234,9 +216,7 @@ Task<Result<std::shared_ptr<Peer>>> Node::Impl::connect(std::string address) {
 Task<void> Node::Impl::close() {
   closed_ = true;
   if (connector_) connector_->stop();
-  while (connecting_ > 0) {
-    co_await connects_ended_.wait();
-  }
+  co_await connecting_.wait();
   if (peers_) co_await peers_->close();
   registry_.set_listener(nullptr);
   *told_of_regions_ = nullptr;
@@ -254,7 +234,7 @@ Task<void> Node::Impl::close() {
 }
 
 void Node::Impl::stop() {
-  mapping_.join();
+  memory_->stop();
   for (const auto& executor : rail_executors_) executor->stop();
   home_->stop();
 }
@@ -287,9 +267,13 @@ Task<Result<std::shared_ptr<Peer>>> Node::connect(std::string address) {
   co_return result;
 }
 
+Task<Result<RegisteredMemory>> Node::register_memory(std::span<std::byte> bytes) {
+  return impl_->memory().register_memory(bytes);
+}
+
 BlockStore& Node::blocks() { return impl_->blocks(); }
 ObjectStore& Node::objects() { return impl_->objects(); }
-SlabPool& Node::memory() { return impl_->memory(); }
+SlabPool& Node::memory() { return impl_->memory().pool(); }
 RegionRegistry& Node::regions() { return impl_->regions(); }
 
 Task<void> Node::close() { co_await run_on(executor(), impl_->close()); }

@@ -2,7 +2,9 @@
 
 #include <asio/any_io_executor.hpp>
 #include <asio/io_context.hpp>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "engine/base/clock.h"
@@ -15,6 +17,7 @@
 #include "engine/store/object_store.h"
 #include "rpc/options.h"
 #include "rpc/peer.h"
+#include "rpc/registered_memory.h"
 
 namespace corail {
 
@@ -69,6 +72,13 @@ class Node {
 
   /// The memory that reads land in. Any thread.
   SlabPool& memory();
+
+  /// Lets reads of objects land in memory of the caller's own (ReadObjectOptions::destination): the
+  /// devices of all ports get to know it, which takes as long as the kernel needs to pin its pages;
+  /// the node goes on meanwhile. The bytes stay valid until the handle was closed, which comes
+  /// before stop(). Fails with kInvalidArgument (no bytes, or some that are registered already),
+  /// kOutOfMemory or kTooLarge, as a device says. Not cancellable.
+  Task<Result<RegisteredMemory>> register_memory(std::span<std::byte> bytes);
 
   /// What requesters are told of this node's memory; a change is told to those that are connected.
   /// The store publishes its own. Any thread.

@@ -14,6 +14,7 @@
 #include "engine/plan/schedule.h"
 #include "engine/read/cancel_token.h"
 #include "engine/read/when_full.h"
+#include "rpc/registered_memory.h"
 
 namespace corail {
 
@@ -54,6 +55,8 @@ enum class ObjectConsistency {
 
 /// Ranges of one read, at most (I8).
 inline constexpr std::size_t kMaxObjectRanges = 65'536;
+/// Pieces of the caller's memory that one read lands in, at most (I8).
+inline constexpr std::size_t kMaxDestinationPieces = 16'384;
 
 struct ReadObjectOptions {
   /// A constructor, because GCC 12 destroys braced aggregates twice in a co_await expression.
@@ -72,10 +75,24 @@ struct ReadObjectOptions {
   /// Which rail takes which slice: least_loaded, round_robin or locality, see make_schedule(). No
   /// node tells yet which NUMA node its rails are near, so that locality does as least_loaded.
   std::string scheduler{kLeastLoaded};
+  /// Registered memory of the caller's own for the read to land in, without a copy: the ranges one
+  /// after the other into these pieces one after the other, wherever each of them is; gaps between
+  /// them are not written. None: the read lands in memory of the engine's.
+  ///
+  /// The pieces have exactly as many bytes as are asked for, and do not overlap; a piece ends, as a
+  /// range begins and ends, on a multiple of 256 KiB from the beginning of the object or at its
+  /// end. Else kInvalidArgument, as where the memory is not this node's, before anything is sent;
+  /// likewise kClosed where it is being closed.
+  ///
+  /// Unless the read succeeds its content is unspecified, but from the return on nothing writes
+  /// there any more (contract 7). Where a device hangs, so that this cannot be promised, the read
+  /// does not return (contract 4), see NodeOptions::on_stuck. The pieces of the view that is
+  /// returned are this memory, which the view does not keep.
+  std::vector<DestinationPiece> destination;
   /// The caller's own memory, to get a copy of what was asked for when it is committed, one range
   /// after the other. Unless the read succeeds no byte of it is written, ever (contract 7). Large
   /// enough, else kInvalidArgument before anything is sent; valid and left alone until the read has
-  /// returned. The view is returned as well.
+  /// returned. The view is returned as well. Not together with a destination: kInvalidArgument.
   std::optional<std::span<std::byte>> copy_on_commit;
 };
 

@@ -11,7 +11,9 @@
 #include "engine/read/read_session.h"
 #include "rpc/cancel_bridge.h"
 #include "rpc/leased_read.h"
+#include "rpc/object_destination.h"
 #include "rpc/read_memory.h"
+#include "rpc/stuck_report.h"
 
 namespace corail {
 namespace {
@@ -48,6 +50,8 @@ Task<Result<ObjectView>> ObjectRead::run() {
   auto want = want_of(*object_, context_.session.holder().node, options_);
   if (!want) co_return std::move(want).error();
   want_ = std::move(*want);
+  auto step = choose_destination();
+  if (!step) co_return std::move(step).error();
   auto scheduler = make_schedule(options_.scheduler);
   if (!scheduler) co_return std::move(scheduler).error();
   if ((*scheduler)->name() != kLeastLoaded) scheduler_ = std::move(*scheduler);
@@ -59,6 +63,20 @@ Task<Result<ObjectView>> ObjectRead::run() {
   // Also after an open that failed: its answer may still be on the way, and the lease with it.
   if (!view && !given_back_) co_await release();
   co_return view;
+}
+
+/// Before anything is sent, so that the memory stays registered for as long as the read may need
+/// it.
+Result<void> ObjectRead::choose_destination() {
+  if (options_.destination.empty()) return ok_result();
+  if (options_.copy_on_commit) {
+    return Error(Errc::kInvalidArgument, Stage::kPlan,
+                 "a read lands in memory of the caller's own, or copies into it, not both");
+  }
+  auto chunks = land_in(options_.destination, *object_, context_.landings, want_);
+  if (!chunks) return std::move(chunks).error();
+  chunks_ = std::move(*chunks);
+  return ok_result();
 }
 
 Task<Result<void>> ObjectRead::enter() {
@@ -165,7 +183,9 @@ Result<void> ObjectRead::plan() {
   const TimePoint begin = context_.clock.now();
   PlanLimits limits;
   limits.max_read_bytes = max_slice_bytes();
-  limits.max_total_bytes = context_.options.destination_bytes;
+  // What the caller has memory for needs none of the engine's.
+  limits.max_total_bytes =
+      options_.destination.empty() ? context_.options.destination_bytes : want_.read_bytes;
   RegionTable whole;
   StripeSource source;
   if (pushed_) {
@@ -189,6 +209,7 @@ Result<void> ObjectRead::plan() {
 }
 
 Task<Result<void>> ObjectRead::allocate() {
+  if (!options_.destination.empty()) co_return ok_result();
   const TimePoint begin = context_.clock.now();
   auto chunks =
       co_await allocate_chunks(context_, plan_->chunks(), options_.cancel, callers_deadline_);
@@ -220,6 +241,9 @@ Task<Result<void>> ObjectRead::read() {
   request.retry_on_survivors = options_.retry_on_survivors;
   // The plan copies what it reads; ranges of other borders are copied by copy().
   if (want_.exact()) request.copy_on_commit = options_.copy_on_commit;
+  request.on_stuck = [&options = context_.options](const StuckMemory& stuck) {
+    report_stuck(options, stuck);
+  };
   ReadSession session(context_.home, context_.clock, context_.session, std::move(request));
   extended_ = [this, &session](TimePoint usable_until) {
     session.extend(std::min(callers_deadline_, usable_until));

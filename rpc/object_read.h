@@ -40,6 +40,7 @@ class ObjectRead {
   Task<Result<ObjectView>> run();
 
  private:
+  Result<void> choose_destination();
   Task<Result<void>> enter();
   Task<Result<ObjectView>> open_and_read();
   Task<Result<void>> open();

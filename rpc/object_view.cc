@@ -56,6 +56,8 @@ ObjectView::ObjectView(std::shared_ptr<const ObjectDescriptor> object,
     }
     size_ += range.length;
   }
+  // A view that lies about would else keep a caller's memory registered.
+  std::erase_if(chunks_, [](const SlabChunk& chunk) { return !chunk.engine_owned(); });
 }
 
 void ObjectView::copy(std::span<std::byte> to) const {

@@ -15,8 +15,9 @@
 namespace corail {
 
 /// Committed bytes of an object. The view *is* the memory that the read landed in (contract 7): it
-/// holds the pins, and the bytes are reused once the view and its copies are gone. Immutable; any
-/// thread.
+/// holds the pins, and the bytes are reused once the view and its copies are gone. Where that
+/// memory is the caller's own (ReadObjectOptions::destination), the view does not keep it.
+/// Immutable; any thread.
 class ObjectView {
  public:
   /// Bytes of the object that abut in memory.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 #include "engine/rail/tcp/tcp_limits.h"
 #include "engine/rail/verbs/verbs_options.h"
 #include "engine/read/cancel_token.h"
+#include "engine/read/stuck_memory.h"
 #include "engine/read/when_full.h"
 #include "engine/store/block_store.h"
 #include "rpc/object_options.h"
@@ -70,6 +72,12 @@ struct NodeOptions {
   std::uint64_t put_bytes = kGiB;
   StoreOptions store;         // without capacity the node holds no blocks
   NodeObjectOptions objects;  // without memory or directories it holds no objects
+  /// A read into registered memory of a caller's own that cannot end, because a rail's device hangs
+  /// and may still write there (contract 4). It is logged, told here, on the thread of a rail and
+  /// hence without blocking, and then, if so chosen, the process aborts: only its end makes sure of
+  /// the device. Else the read goes on to wait, and close() of the peer and the node with it.
+  std::function<void(const StuckMemory&)> on_stuck;
+  bool abort_when_stuck = false;
 };
 
 /// What of them concerns each port.

@@ -61,6 +61,10 @@ class Peer {
   /// key's present generation any more, as the read begins or, unless it reads a snapshot, as it
   /// ends. kNotFound: it was deleted. Else as fetch_blocks(), also where it is cancelled: when this
   /// returns, nothing, here or at the peer, writes into the memory of the read any more (I1).
+  ///
+  /// It lands in memory of the engine's, or in a scatter list of memory that the caller has
+  /// registered with the node (ReadObjectOptions::destination). Where that may still be written,
+  /// because a device hangs, it does not return, see NodeOptions::on_stuck.
   virtual Task<Result<ObjectView>> read_by_descriptor(ObjectDescriptor object,
                                                       ReadObjectOptions options) = 0;
 

@@ -13,8 +13,8 @@ namespace corail::test {
 namespace {
 
 /// Bytes of the first `blocks` blocks that a dense copy does not have where they belong.
-std::uint64_t wrong_bytes(std::span<const std::byte> copy, const Layout& layout,
-                          std::uint32_t blocks) {
+std::uint64_t wrong_in_copy(std::span<const std::byte> copy, const Layout& layout,
+                            std::uint32_t blocks) {
   std::uint64_t wrong = 0;
   for (std::uint32_t block = 0; block < blocks; ++block) {
     for (std::uint32_t lane = 0; lane < layout.lanes(); ++lane) {
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(the_blocks_that_are_there_are_copied_and_nothing_else_is_wr
   BOOST_REQUIRE_MESSAGE(view.ok(), describe(view));
   BOOST_TEST(view->blocks() == shape.blocks);
   BOOST_TEST(nodes.mismatches(*view) == 0U);
-  BOOST_TEST(wrong_bytes(memory, *nodes.layout(), shape.blocks) == 0U);
+  BOOST_TEST(wrong_in_copy(memory, *nodes.layout(), shape.blocks) == 0U);
   BOOST_TEST(!first_difference(std::span(memory).subspan(prefix), 11, prefix).has_value());
   BOOST_TEST((view->report().stages.copy > Duration::zero()));
 }
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_holder_that_dies_leaves_every_byte_as_it_was) {
   auto view = running.get();
   // It may have been quick.
   if (view.ok()) {
-    BOOST_TEST(wrong_bytes(memory, *nodes.layout(), shape.blocks) == 0U);
+    BOOST_TEST(wrong_in_copy(memory, *nodes.layout(), shape.blocks) == 0U);
   } else {
     BOOST_TEST(canary.changed_bytes() == 0U, describe(view));
   }

@@ -14,8 +14,8 @@
 #include "engine/base/random.h"
 #include "test/node/ready_object.h"
 #include "test/node/support.h"
-#include "test/support/repetitions.h"
 #include "test/support/canary.h"
+#include "test/support/repetitions.h"
 
 namespace corail::test {
 namespace {
