@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "engine/base/checksum.h"
+#include "test/support/pattern.h"
 
 namespace corail::test {
 namespace {
@@ -35,10 +35,6 @@ std::unique_ptr<Node> started_node(NodeOptions options, Clock& clock, Random& ra
   return std::move(*node);
 }
 
-std::byte byte_at(std::uint64_t seed, std::uint64_t offset) {
-  return static_cast<std::byte>(mix64(seed ^ (offset / 8) << 8) >> (offset % 8 * 8));
-}
-
 void close_node(std::unique_ptr<Node>& node) {
   if (!node) return;
   run_on_node(*node, node->close());
@@ -50,7 +46,7 @@ void close_node(std::unique_ptr<Node>& node) {
 
 std::vector<std::byte> object_bytes(std::uint64_t seed, std::uint64_t size) {
   std::vector<std::byte> bytes(size);
-  for (std::uint64_t i = 0; i < size; ++i) bytes[i] = byte_at(seed, i);
+  fill_pattern(bytes, seed, 0);
   return bytes;
 }
 
@@ -68,9 +64,7 @@ std::uint64_t wrong_bytes(const ObjectView& view, std::uint64_t seed,
       within = 0;
     }
     if (range == asked.end() || piece.offset != range->offset + within) return expected;
-    for (std::uint64_t i = 0; i < piece.bytes.size(); ++i) {
-      wrong += piece.bytes[i] != byte_at(seed, piece.offset + i);
-    }
+    wrong += differences(piece.bytes, seed, piece.offset);
     within += piece.bytes.size();
   }
   return wrong;

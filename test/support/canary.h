@@ -16,15 +16,7 @@ class Canary {
     fill_pattern(memory_, seed_, 0);
   }
 
-  std::uint64_t changed_bytes() const noexcept {
-    std::uint64_t changed = 0;
-    std::uint64_t from = 0;
-    while (const auto at = first_difference(memory_.subspan(from), seed_, from)) {
-      ++changed;
-      from += *at + 1;
-    }
-    return changed;
-  }
+  std::uint64_t changed_bytes() const noexcept { return differences(memory_, seed_, 0); }
 
  private:
   std::span<std::byte> memory_;

@@ -52,4 +52,15 @@ std::optional<std::uint64_t> first_difference(std::span<const std::byte> bytes, 
   return std::nullopt;
 }
 
+std::uint64_t differences(std::span<const std::byte> bytes, std::uint64_t seed,
+                          std::uint64_t first) noexcept {
+  std::uint64_t count = 0;
+  std::uint64_t from = 0;
+  while (const auto at = first_difference(bytes.subspan(from), seed, first + from)) {
+    ++count;
+    from += *at + 1;
+  }
+  return count;
+}
+
 }  // namespace corail::test

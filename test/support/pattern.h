@@ -18,4 +18,8 @@ void fill_pattern(std::span<std::byte> bytes, std::uint64_t seed, std::uint64_t 
 std::optional<std::uint64_t> first_difference(std::span<const std::byte> bytes, std::uint64_t seed,
                                               std::uint64_t first) noexcept;
 
+/// How many bytes are not what pattern_at(seed, first + i) says.
+std::uint64_t differences(std::span<const std::byte> bytes, std::uint64_t seed,
+                          std::uint64_t first) noexcept;
+
 }  // namespace corail::test

@@ -175,6 +175,15 @@ function(corail_add_fuzzer name)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
 endfunction()
 
+# corail_optimize_with_sanitizers(FILE...)
+# Sources of the current directory that go over every byte of large memory: sanitizer builds, which
+# are not optimized otherwise, spend most of their time there. They are checked all the same.
+function(corail_optimize_with_sanitizers)
+  if(CORAIL_SANITIZE)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O2)
+  endif()
+endfunction()
+
 # Time limit and environment of a registered test. The limit is for hangs, not for slowness: it
 # leaves room for a sanitizer build on a busy machine. Boost's own signal handling is off because
 # the sanitizers report crashes better. The report file lets test/run count single cases.
