@@ -38,8 +38,8 @@ enum class Found { kNothing, kOld, kNew, kMixture };
 Found find(Machine& machine) {
   const auto got = machine.get("k");
   if (!got) return got.error().code() == Errc::kNotFound ? Found::kNothing : Found::kMixture;
-  if (*got == content_of(kOldSeed, kOldSize)) return Found::kOld;
-  return *got == content_of(kNewSeed, kNewSize) ? Found::kNew : Found::kMixture;
+  if (is_content(*got, kOldSeed, kOldSize)) return Found::kOld;
+  return is_content(*got, kNewSeed, kNewSize) ? Found::kNew : Found::kMixture;
 }
 
 /// The files that belong to what was found, and not one more.
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(what_was_committed_survives_a_disk_that_forgets_what_was_no
       BOOST_REQUIRE_MESSAGE(booted.ok(), text_of(booted));
       if (round > 1) {
         const auto got = machine.get("k");
-        BOOST_TEST((got.ok() && *got == content_of(round - 1, kNewSize)), text_of(got));
+        BOOST_TEST((got.ok() && is_content(*got, round - 1, kNewSize)), text_of(got));
       }
       BOOST_REQUIRE(machine.put("k", round, kNewSize).ok());
       machine.crash(loss);

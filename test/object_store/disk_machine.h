@@ -30,7 +30,7 @@ struct DiskMachine : OnSimulatedDisk, StoreRig {
   }
   bool holds(const std::string& key, std::uint64_t seed, std::uint64_t size = kSize) {
     const auto found = get(key);
-    return found.ok() && *found == content_of(seed, size);
+    return found.ok() && is_content(*found, seed, size);
   }
   std::string file_with(std::string_view end) {
     for (const std::string& name : files()) {

@@ -28,7 +28,7 @@ struct Machine : StoreRig, Kind {
   }
   bool holds(const std::string& key, std::uint64_t seed, std::uint64_t size) {
     const auto found = this->get(key);
-    return found.ok() && *found == content_of(seed, size);
+    return found.ok() && is_content(*found, seed, size);
   }
 };
 
