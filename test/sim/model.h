@@ -18,16 +18,9 @@
 #include "test/sim/fetch_record.h"
 #include "test/sim/held_content.h"
 #include "test/sim/journal.h"
+#include "test/sim/rail_observer.h"
 
 namespace corail::sim {
-
-/// One connected rail, as the model sees it.
-struct RailRecord {
-  std::size_t link = 0;
-  std::uint64_t window = 0;
-  std::uint64_t in_flight = 0;  // bytes
-  bool lies = false;            // its device may say that a slice is done, and bytes are wrong
-};
 
 /// What a control connection may do to the model's knowledge of it.
 struct LinkRecord {
@@ -47,12 +40,12 @@ struct LinkRecord {
 /// What the two nodes may do, in the model's own data and words: who asked for what, what was
 /// posted, admitted, landed and handed over, and which of it breaks which invariant. Knows nothing
 /// of the engine but the seams it is called from.
-class Model {
+class Model final : public RailObserver {
  public:
   Model(Journal& journal, const Clock& clock, std::shared_ptr<const Layout> layout,
         std::size_t nodes);
 
-  Journal& journal() noexcept { return journal_; }
+  Journal& journal() noexcept override { return journal_; }
   TimePoint now() const { return clock_.now(); }
   const Layout& layout() const noexcept { return *layout_; }
   HeldContent& content(std::size_t node) { return *content_[node]; }
@@ -84,11 +77,11 @@ class Model {
   void set_grace(Duration grace) noexcept { grace_ = grace; }
 
   // At the rails: ObservedTransport.
-  void on_post(RailRecord& rail, ReadContext context, const Slice& slice);
+  void on_post(RailRecord& rail, ReadContext context, const Slice& slice) override;
   void on_landed(const RailRecord& rail, ReadContext context, const Slice& slice,
-                 std::uint64_t from, std::uint64_t to);
+                 std::uint64_t from, std::uint64_t to) override;
   void on_outcome(RailRecord& rail, ReadContext context, const Slice& slice,
-                  const Result<void>& outcome);
+                  const Result<void>& outcome) override;
   // At the holder's gate: ObservingGate.
   void on_admit(std::size_t holder, SessionId session, ReadContext context, RegionId region,
                 std::uint64_t offset, std::span<const std::byte> bytes);

@@ -10,13 +10,18 @@ class ObservedTransport::ObservedSink final : public SliceSink {
 
   void on_landed(const Slice& slice, std::uint64_t from, std::uint64_t to) noexcept override {
     owner_.check_executor("on_landed");
-    owner_.model_.on_landed(owner_.rail_, context, slice, from, to);
+    owner_.observer_.on_landed(owner_.rail_, context, slice, from, to);
     sink_.on_landed(slice, from, to);
+  }
+
+  void on_receipt(const Slice& slice, const PushReceipt& receipt) noexcept override {
+    owner_.check_executor("on_receipt");
+    sink_.on_receipt(slice, receipt);
   }
 
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override {
     owner_.check_executor("on_outcome");
-    owner_.model_.on_outcome(owner_.rail_, context, slice, outcome);
+    owner_.observer_.on_outcome(owner_.rail_, context, slice, outcome);
     sink_.on_outcome(slice, std::move(outcome));
   }
 
@@ -27,15 +32,15 @@ class ObservedTransport::ObservedSink final : public SliceSink {
   SliceSink& sink_;
 };
 
-ObservedTransport::ObservedTransport(asio::io_context& context, Model& model, RailRecord& rail,
-                                     std::unique_ptr<Transport> inner)
-    : context_(context), model_(model), rail_(rail), inner_(std::move(inner)) {}
+ObservedTransport::ObservedTransport(asio::io_context& context, RailObserver& observer,
+                                     RailRecord& rail, std::unique_ptr<Transport> inner)
+    : context_(context), observer_(observer), rail_(rail), inner_(std::move(inner)) {}
 
 ObservedTransport::~ObservedTransport() = default;
 
 void ObservedTransport::check_executor(const char* what) const {
   if (context_.get_executor().running_in_this_thread()) return;
-  model_.journal().violate(
+  observer_.journal().violate(
       7, fmt::format("{} of a rail of link {} was called on another executor", what, rail_.link));
 }
 
@@ -56,13 +61,13 @@ void ObservedTransport::post(ReadContext context, std::span<const Slice> slices,
   // An address that is used again is another sink's: whatever the first one had posted has ended.
   ObservedSink& through = observed(sink);
   through.context = context;
-  for (const Slice& slice : slices) model_.on_post(rail_, context, slice);
+  for (const Slice& slice : slices) observer_.on_post(rail_, context, slice);
   inner_->post(context, slices, through);
 }
 
 Task<Result<void>> ObservedTransport::fence(SliceSink& sink, TimePoint deadline) {
   check_executor("fence");
-  model_.journal().event("fence link {}", rail_.link);
+  observer_.journal().event("fence link {}", rail_.link);
   ObservedSink& through = observed(sink);
   auto fenced = co_await inner_->fence(through, deadline);
   co_return fenced;
@@ -70,14 +75,14 @@ Task<Result<void>> ObservedTransport::fence(SliceSink& sink, TimePoint deadline)
 
 Task<void> ObservedTransport::close() {
   check_executor("close");
-  model_.journal().event("close a rail of link {}", rail_.link);
+  observer_.journal().event("close a rail of link {}", rail_.link);
   co_await inner_->close();
 }
 
 void ObservedTransport::when_lost(Lost lost) {
   inner_->when_lost([this, lost = std::move(lost)](const Error& why) {
     check_executor("when_lost");
-    model_.journal().event("lost a rail of link {}: {}", rail_.link, why.to_string());
+    observer_.journal().event("lost a rail of link {}: {}", rail_.link, why.to_string());
     lost(why);
   });
 }

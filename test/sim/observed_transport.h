@@ -5,15 +5,15 @@
 #include <memory>
 
 #include "engine/rail/transport.h"
-#include "test/sim/model.h"
+#include "test/sim/rail_observer.h"
 
 namespace corail::sim {
 
-/// Stands between a rail and its transport: tells the model what is posted and what becomes of it,
-/// and holds every call in both directions against the executor that it belongs to (I7).
+/// Stands between a rail and its transport: tells the observer what is posted and what becomes of
+/// it, and holds every call in both directions against the executor that it belongs to (I7).
 class ObservedTransport final : public Transport {
  public:
-  ObservedTransport(asio::io_context& context, Model& model, RailRecord& rail,
+  ObservedTransport(asio::io_context& context, RailObserver& observer, RailRecord& rail,
                     std::unique_ptr<Transport> inner);
   ~ObservedTransport() override;
 
@@ -32,7 +32,7 @@ class ObservedTransport final : public Transport {
   void check_executor(const char* what) const;
 
   asio::io_context& context_;
-  Model& model_;
+  RailObserver& observer_;
   RailRecord& rail_;
   std::map<SliceSink*, std::unique_ptr<ObservedSink>> sinks_;
   const std::unique_ptr<Transport> inner_;

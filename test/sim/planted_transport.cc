@@ -43,6 +43,10 @@ class PlantedTransport::PlantedSink final : public SliceSink {
     if (in_flight_.contains(slice.tag)) sink_.on_landed(slice, from, to);
   }
 
+  void on_receipt(const Slice& slice, const PushReceipt& receipt) noexcept override {
+    if (in_flight_.contains(slice.tag)) sink_.on_receipt(slice, receipt);
+  }
+
   void on_outcome(const Slice& slice, Result<void> outcome) noexcept override {
     if (in_flight_.erase(slice.tag) == 0) return;
     if (site_.plant != Plant::kWrongExecutor) return sink_.on_outcome(slice, std::move(outcome));

@@ -1,6 +1,7 @@
 #include "test/sim/sim_device.h"
 
 #include <asio/post.hpp>
+#include <chrono>
 #include <utility>
 
 #include "test/sim/observed_transport.h"
@@ -44,6 +45,22 @@ bool lies(const FaultScript& script) {
 
 }  // namespace
 
+void plant_faults(Plant plant, Random& random, FaultScript& script) {
+  const auto somewhere = [&random] { return random.below(8); };
+  if (plant == Plant::kWeakFence) {
+    script.weak_fence = true;
+    Fault fault(FaultKind::kPacketAfterFence, somewhere());
+    fault.delay = std::chrono::microseconds(100);
+    script.add(fault);
+  }
+  if (plant == Plant::kTrustCompletions) {
+    script.trust_completions = true;
+    Fault fault(FaultKind::kEarlyCompletion, somewhere());
+    fault.delay = std::chrono::milliseconds(5);
+    script.add(fault);
+  }
+}
+
 void DeviceHandles::unstick(std::size_t link) const {
   for (const Rail& rail : rails) {
     if (rail.link != link) continue;
@@ -77,7 +94,7 @@ std::unique_ptr<Transport> SimDevice::make_transport() const {
   if (sits_below(plant)) {
     transport = std::make_unique<PlantedTransport>(around_.site, std::move(transport));
   }
-  transport = std::make_unique<ObservedTransport>(around_.context, around_.model, record,
+  transport = std::make_unique<ObservedTransport>(around_.context, around_.observer, record,
                                                   std::move(transport));
   if (sits_above(plant)) {
     transport = std::make_unique<PlantedTransport>(around_.site, std::move(transport));

@@ -9,8 +9,8 @@
 
 #include "engine/rail/mock/mock_port_device.h"
 #include "engine/rail/port_device.h"
-#include "test/sim/model.h"
 #include "test/sim/planted_transport.h"
+#include "test/sim/rail_observer.h"
 
 namespace corail::sim {
 
@@ -35,7 +35,10 @@ struct RailDraw {
   FaultScript script;
 };
 
-/// A mock port with the model's ears and a planted bug around what it makes.
+/// Adds what a planted bug needs to show itself, and the bug.
+void plant_faults(Plant plant, Random& random, FaultScript& script);
+
+/// A mock port with an observer's ears and a planted bug around what it makes.
 class SimDevice final : public PortDevice {
  public:
   struct Surroundings {
@@ -43,7 +46,7 @@ class SimDevice final : public PortDevice {
     Clock& clock;
     Random& random;
     MockNet& net;
-    Model& model;
+    RailObserver& observer;
     std::deque<RailRecord>& rails;
     DeviceHandles& handles;
     PlantSite site;

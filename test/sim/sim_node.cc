@@ -134,19 +134,7 @@ RailDraw SimNode::draw_rail(std::size_t port, Link& link) {
   } else if (draw_chance(setup_.random, scenario.faulty_rails)) {
     draw.script = draw_faults(setup_.random);
   }
-  const auto somewhere = [&] { return setup_.random.below(8); };
-  if (setup_.plant == Plant::kWeakFence) {
-    draw.script.weak_fence = true;
-    Fault fault(FaultKind::kPacketAfterFence, somewhere());
-    fault.delay = std::chrono::microseconds(100);
-    draw.script.add(fault);
-  }
-  if (setup_.plant == Plant::kTrustCompletions) {
-    draw.script.trust_completions = true;
-    Fault fault(FaultKind::kEarlyCompletion, somewhere());
-    fault.delay = std::chrono::milliseconds(5);
-    draw.script.add(fault);
-  }
+  plant_faults(setup_.plant, setup_.random, draw.script);
   // What no device ever says, only checksums can tell.
   if (draw.script.find(FaultKind::kFlip) != nullptr) link.must_verify = true;
   if (draw.script.find(FaultKind::kShort) != nullptr && !plan_.ports[port].reports_landing) {
