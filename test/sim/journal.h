@@ -13,7 +13,7 @@
 namespace corail::sim {
 
 /// A broken promise. `invariant` is the number in the design's list, I1 to I10; 0 is a leak at the
-/// end of a seed, or a crash.
+/// end of a seed, a crash, or a store that does not find what was committed, or finds more.
 struct Violation {
   int invariant = 0;
   std::string what;

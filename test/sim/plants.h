@@ -22,16 +22,27 @@ enum class Plant {
   kDeafFence,         // a transport's fence never returns
   kSlowLease,  // the leases are timed by a clock that is slow, and requesters leave no margin
   kPadding,    // a holder's stream pads answers by the number of segments
+  // Of objects.
+  kStaleStrict,       // a strict read is made as a snapshot
+  kSpoiled,           // a door sends bytes that are not what was admitted
+  kLyingSync,         // a directory says that it is synced
+  kKeptDebris,        // a directory says that it has removed a file
+  kIgnoredCondition,  // a put's if_generation is dropped
+  kCommitsAborted,    // the home commits what its writer aborts
+  kLateCopy,          // a byte of a caller's own memory is written after its read has failed
+  kLeakedLease,       // the holder forgets to end a lease
 };
 
 struct PlantInfo {
   Plant plant;
   std::string_view name;
-  int invariant;  // which check must find it
+  int invariant;               // which check must find it
+  bool of_objects = false;     // in which simulation
+  std::string_view says = {};  // a part of what that check says
 };
 
 std::span<const PlantInfo> all_plants();
-/// Null for a name that does not exist.
-const PlantInfo* find_plant(std::string_view name);
+/// Null for a name that does not exist in that simulation.
+const PlantInfo* find_plant(std::string_view name, bool of_objects);
 
 }  // namespace corail::sim

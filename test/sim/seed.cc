@@ -141,4 +141,8 @@ SeedResult Seed::result() const {
   return result;
 }
 
+std::unique_ptr<SeedRun> make_block_seed(std::uint64_t seed, Plant plant, bool trace) {
+  return std::make_unique<Seed>(seed, plant, trace);
+}
+
 }  // namespace corail::sim

@@ -8,22 +8,20 @@
 #include "engine/base/random.h"
 #include "test/sim/driver.h"
 #include "test/sim/journal.h"
-#include "test/sim/seed_result.h"
+#include "test/sim/seed_run.h"
 #include "test/sim/sim_node.h"
 
 namespace corail::sim {
 
 /// One run of the simulation: two nodes, their users and their misfortunes, all drawn from one
 /// number, on one thread in virtual time.
-class Seed {
+class Seed final : public SeedRun {
  public:
   Seed(std::uint64_t seed, Plant plant, bool trace);
   Seed(const Seed&) = delete;
   Seed& operator=(const Seed&) = delete;
 
-  /// To the end, or to the first violation. After one, the seed must not be destroyed: what it
-  /// consists of was not closed.
-  SeedResult run();
+  SeedResult run() override;
 
  private:
   bool step();
@@ -45,5 +43,8 @@ class Seed {
   test::VirtualWorld::Outcome<bool> closed_;
   std::uint64_t steps_ = 0;
 };
+
+/// As MakeSeed.
+std::unique_ptr<SeedRun> make_block_seed(std::uint64_t seed, Plant plant, bool trace);
 
 }  // namespace corail::sim

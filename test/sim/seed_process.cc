@@ -8,10 +8,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <system_error>
-
-#include "test/sim/seed.h"
 
 namespace corail::sim {
 namespace {
@@ -20,9 +19,10 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-[[noreturn]] void run_child(int to_parent, std::uint64_t number, Plant plant, bool trace) {
+[[noreturn]] void run_child(int to_parent, MakeSeed make, std::uint64_t number, Plant plant,
+                            bool trace) {
   // On the heap: what a broken seed consists of was not closed and cannot be destroyed.
-  auto seed = std::make_unique<Seed>(number, plant, trace);
+  auto seed = make(number, plant, trace);
   const SeedResult result = seed->run();
   const std::string text = encode(result);
   std::fflush(stdout);
@@ -47,13 +47,13 @@ std::string read_all(int from) {
 
 }  // namespace
 
-SeedResult run_in_child(std::uint64_t seed, Plant plant, bool trace) {
+SeedResult run_in_child(MakeSeed make, std::uint64_t seed, Plant plant, bool trace) {
   std::array<int, 2> pipe{};
   if (::pipe(pipe.data()) != 0) fail("no pipe to a seed's process");
   std::fflush(stdout);
   const pid_t child = ::fork();
   if (child < 0) fail("no process for a seed");
-  if (child == 0) run_child(pipe[1], seed, plant, trace);
+  if (child == 0) run_child(pipe[1], make, seed, plant, trace);
   ::close(pipe[1]);
   auto result = decode(read_all(pipe[0]));
   ::close(pipe[0]);

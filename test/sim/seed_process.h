@@ -2,8 +2,7 @@
 
 #include <cstdint>
 
-#include "test/sim/plants.h"
-#include "test/sim/seed_result.h"
+#include "test/sim/seed_run.h"
 
 namespace corail::sim {
 
@@ -11,6 +10,6 @@ namespace corail::sim {
 /// whatever ran before it, and one that crashes takes nothing with it. A crash, or a complaint of a
 /// sanitizer, is a violation as well (of invariant 0). Throws std::system_error where the system
 /// has no process left.
-SeedResult run_in_child(std::uint64_t seed, Plant plant, bool trace);
+SeedResult run_in_child(MakeSeed make, std::uint64_t seed, Plant plant, bool trace);
 
 }  // namespace corail::sim

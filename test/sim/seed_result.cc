@@ -14,14 +14,17 @@ void SeedCounts::add(const SeedCounts& more) {
   saves += more.saves;
   links += more.links;
   shared += more.shared;
+  restarts += more.restarts;
+  pushes += more.pushes;
   for (const auto& [code, count] : more.failures) failures[code] += count;
 }
 
 std::string encode(const SeedResult& result) {
   const SeedCounts& counts = result.counts;
-  std::string text = fmt::format("{} {} {} {} {} {} {} {} {}\n", result.digest, result.steps,
-                                 counts.fetches, counts.successes, counts.bytes, counts.saves,
-                                 counts.links, counts.shared, counts.failures.size());
+  std::string text =
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", result.digest, result.steps, counts.fetches,
+                  counts.successes, counts.bytes, counts.saves, counts.links, counts.shared,
+                  counts.restarts, counts.pushes, counts.failures.size());
   for (const auto& [code, count] : counts.failures) text += fmt::format("{} {}\n", count, code);
   if (result.violation) {
     text += fmt::format("{} {} {}\n", result.violation->invariant,
@@ -36,7 +39,7 @@ std::optional<SeedResult> decode(const std::string& text) {
   SeedCounts& counts = result.counts;
   std::size_t failures = 0;
   in >> result.digest >> result.steps >> counts.fetches >> counts.successes >> counts.bytes >>
-      counts.saves >> counts.links >> counts.shared >> failures;
+      counts.saves >> counts.links >> counts.shared >> counts.restarts >> counts.pushes >> failures;
   const auto rest_of_line = [&in] {
     std::string rest;
     std::getline(in >> std::ws, rest);

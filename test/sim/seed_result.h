@@ -16,7 +16,9 @@ struct SeedCounts {
   std::uint64_t bytes = 0;
   std::uint64_t saves = 0;
   std::uint64_t links = 0;
-  std::uint64_t shared = 0;  // links over a connection that the other node dialed
+  std::uint64_t shared = 0;    // links over a connection that the other node dialed
+  std::uint64_t restarts = 0;  // of the holder
+  std::uint64_t pushes = 0;    // slices of fetches
   std::map<std::string, std::uint64_t> failures;  // by code
 
   void add(const SeedCounts& more);
