@@ -7,9 +7,9 @@
 #include "engine/memory/landing_registry.h"
 #include "engine/memory/slab_chunk.h"
 #include "engine/object/object_descriptor.h"
+#include "rpc/destination_piece.h"
 #include "rpc/object_options.h"
 #include "rpc/object_want.h"
-#include "rpc/registered_memory.h"
 
 namespace corail {
 

@@ -14,7 +14,7 @@
 #include "engine/plan/schedule.h"
 #include "engine/read/cancel_token.h"
 #include "engine/read/when_full.h"
-#include "rpc/registered_memory.h"
+#include "rpc/destination_piece.h"
 
 namespace corail {
 

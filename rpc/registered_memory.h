@@ -8,16 +8,9 @@
 
 #include "engine/exec/task.h"
 #include "engine/memory/callers_memory.h"
+#include "rpc/destination_piece.h"
 
 namespace corail {
-
-/// Bytes of registered memory, for the scatter list of a read. It names them, and keeps neither the
-/// memory nor its registration: a read that begins once the memory is being closed is refused.
-struct DestinationPiece {
-  std::shared_ptr<CallersMemory> memory;  // from RegisteredMemory::piece()
-  std::uint64_t offset = 0;               // bytes, in the registered memory
-  std::uint64_t length = 0;
-};
 
 /// Memory of a caller's own that the devices of all of a node's ports know, so that reads of
 /// objects land in it without a copy (Node::register_memory, ReadObjectOptions::destination).
